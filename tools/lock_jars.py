@@ -58,7 +58,7 @@ SETS = {
         transitive=False,
     ),
     # The newest of each on Maven Central; kafka-clients and commons-pool2 have the versions of the connector's POM.
-    # python/partwright/kafka/connectors.py says which Spark needs which.
+    # python/partwright/kafka/jars.py says which Spark needs which.
     "connector-3.5.7_2.12": _connector("2.12", "3.5.7", "3.5.7", "3.4.1", "2.11.1"),
     "connector-3.5.9_2.13": _connector("2.13", "3.5.9", "3.5.4", "3.4.1", "2.11.1"),
     "connector-4.0.4_2.13": _connector("2.13", "4.0.4", "4.0.0", "3.9.1", "2.12.0"),

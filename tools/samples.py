@@ -12,10 +12,10 @@ import figures
 
 import partwright as pw
 from partwright import report
+from partwright.answer import Question
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, RunStep
-from partwright.question import Question
 from partwright.rendering.html import html
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the Spark tests and a small `partwright run` on other PySparks: spark_matrix.sh [--list] [--wheel FILE] [VERSION ...]
 # Each version has its own .venv-spark-VERSION: the built wheel, and the locked packages except PySpark.
-# python/partwright/kafka/connectors.py has the table of their Kafka connectors.
+# python/partwright/kafka/jars.py has the table of their Kafka connectors.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # Variables that a shell carries over from other work must not decide what is tested here, as in the Makefile.
@@ -64,7 +64,7 @@ for version in "$@"; do
     "$folder/bin/python" -c "import pyspark, sys; sys.exit(pyspark.__version__ != '$version')" ||
         refuse "$folder has another PySpark than $version: remove that folder."
     "$folder/bin/python" -c '
-from partwright.kafka.connectors import connector_set
+from partwright.kafka.jars import connector_set
 from partwright.spark.spark_home import installed_spark
 print("Kafka connector:", connector_set(installed_spark()))
 '

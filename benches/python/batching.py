@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _compared(case: Case, table: pa.Table) -> None:
     cluster = led_in_turn(case.partitions, case.brokers)
     delivery = batching.Delivery(latency_ms=LATENCY_MS)
-    (row,) = batching.compare(table, cluster, [case.strategy], delivery=delivery).table().to_pylist()
+    (row,) = batching.compare(table, cluster, [case.strategy], delivery=delivery).to_arrow().to_pylist()
     assert row["records"] == len(table)
     assert row["unsent"] == 0
 

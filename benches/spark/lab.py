@@ -23,8 +23,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
-from partwright.kafka.connectors import connector_set
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import connector_set, jars
 from partwright.kafka.java import java_command
 from partwright.spark.engines.static_invoke import called
 from partwright.spark.spark_home import installed_spark

@@ -33,7 +33,7 @@ A strategy, of any version of Kafka, places records without a key:
 A producer's batches, one by one until brokers acknowledge them, before the producer runs:
 
     >>> records = {"time": [0] * 9, "size": [100] * 9}
-    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).table().column("batches").to_pylist()
+    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).to_arrow().column("batches").to_pylist()
     [3, 1]
 
 Who in a consumer group reads what, as Kafka's own assignors decide:
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         PartwrightError,
     )
     from partwright.group.rollouts.rolled_pods import rollout
-    from partwright.kafka.topic_part import TopicPart
+    from partwright.kafka.bounds import TopicPart
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.configs import ProducerConfig
@@ -171,7 +171,7 @@ if not TYPE_CHECKING:
                 "PartwrightError",
             ],
             "group.rollouts.rolled_pods": ["rollout"],
-            "kafka.topic_part": ["TopicPart"],
+            "kafka.bounds": ["TopicPart"],
             "keys.clients": ["clients", "which"],
             "keys.hashing": ["coordinator_partition", "encode", "murmur2", "partition_for_key"],
             "producer.configs": ["ProducerConfig"],
@@ -192,7 +192,9 @@ if not TYPE_CHECKING:
             globals()[name] = import_module("importlib.metadata").version(__name__)
             return globals()[name]
         if name not in _NAMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            near = import_module("difflib").get_close_matches(name, __all__, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         globals()[name] = getattr(import_module(_NAMES[name]), name)
         return globals()[name]
 

@@ -59,6 +59,8 @@ MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
 """The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
+# The options objects that have what is an option of commands.
+_OWNERS = {"format": "RecordSource", "delimiter": "RecordSource", "time": "Workload"}
 _AS_OPTIONS = ContextVar("_AS_OPTIONS", default=False)
 _Options = TypeVar("_Options")
 _Name = TypeVar("_Name")
@@ -105,21 +107,23 @@ def optional(given: object, what: str, least: int, most: int, where: str = "") -
 
 
 def spelled(parameter: str) -> str:
-    """A parameter as a sentence names it: as an option if a command asks, as an argument in Python.
+    """A parameter as a sentence names it: as an option if a command asks, as an argument or an attribute in Python.
 
     Args:
         parameter: Its name; with `_b` at its end, that of the second of two topics.
 
     Examples:
-        >>> spelled("key"), spelled("key_b")
-        ('key=', 'JoinSide(key=)')
+        >>> spelled("key"), spelled("key_b"), spelled("format")
+        ('key=', 'JoinSide(key=)', 'RecordSource(format=)')
         >>> with spelled_as_options():
         ...     spelled("n"), spelled("key_b")
         ('-n', '--key-b')
     """
     if _AS_OPTIONS.get():
         return "-n" if parameter == "n" else f"--{parameter.strip('_').replace('_', '-')}"
-    return f"JoinSide({parameter.removesuffix('_b')}=)" if parameter.endswith("_b") else f"{parameter}="
+    name = parameter.removesuffix("_b")
+    owner = "JoinSide" if name != parameter else _OWNERS.get(name)
+    return f"{name}=" if owner is None else f"{owner}({name}=)"
 
 
 @contextmanager
@@ -142,12 +146,17 @@ def options(given: _Options | None, kind: type[_Options], name: str) -> _Options
         >>> from partwright import Workload
         >>> options({"key": "id"}, Workload, "workload")
         Traceback (most recent call last):
-        partwright.errors.PartwrightError: workload is a Workload, not {'key': 'id'}
+        partwright.errors.PartwrightError: workload is a partwright.Workload(...), not {'key': 'id'}
     """
     if given is None:
         return kind()
     if not isinstance(given, kind):
-        raise PartwrightError(f"{name} is a {kind.__name__}, not {shown(given)}", value=given)
+        import partwright  # noqa: PLC0415 - it imports this module
+
+        package = (
+            "partwright" if kind.__name__ in partwright.__all__ else ".".join(kind.__module__.split(".")[:2])
+        )
+        raise PartwrightError(f"{name} is a {package}.{kind.__name__}(...), not {shown(given)}", value=given)
     return given
 
 

@@ -11,48 +11,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-    from pathlib import Path
     from types import ModuleType
 
-    import pyarrow as pa
+__all__ = ["module", "series_like"]
 
-__all__ = [
-    "kafka_metadata",
-    "notebook",
-    "page",
-    "pandas_frame",
-    "polars_expression",
-    "polars_frame",
-    "replica_placement",
-    "save",
-    "series_like",
-    "spark",
-]
-
-_WITH_SERIES = ("pandas", "polars")
+_ABOVE = {
+    "cluster.placement": "makes clusters, and places topics of `Cluster` that are only numbers",
+    "kafka.metadata": "reads a live cluster",
+    "pandas": "has a table as a frame",
+    "polars": "has a table as a frame, and a function of columns as an expression",
+    "report": "makes an answer's page, its part of a notebook, and its files",
+    "spark": "checks a DataFrame for a contract; PySpark may be missing or too old",
+}
 
 
-def _behind(door: str) -> ModuleType:
-    return import_module(f"{__package__}.{door}")
+def module(name: str) -> ModuleType:
+    """A higher module by its name in `partwright`, one of those that are listed here with the reason.
 
-
-def kafka_metadata() -> ModuleType:
-    """`partwright.kafka.metadata`, by which `Cluster.from_kafka` reads a live cluster."""
-    return _behind("kafka.metadata")
-
-
-def polars_expression(
-    keys: object, function: Callable[[Any], Any], returns: pa.DataType, name: str | None
-) -> Any:
-    """The polars expression of a function of columns; see `partwright.polars.expression`."""
-    return _behind("polars").expression(keys, function, returns, name)
-
-
-def replica_placement() -> ModuleType:
-    """`partwright.cluster.placement`, which makes clusters, and by which `Cluster` places topics that are numbers."""
-    return _behind("cluster.placement")
+    Raises:
+        MissingExtraError: It needs a package that is missing.
+    """
+    if name not in _ABOVE:
+        raise LookupError(name)
+    return import_module(f"{__package__}.{name}")
 
 
 def series_like(values: object, column: Any, name: str | None) -> Any:
@@ -63,46 +44,9 @@ def series_like(values: object, column: Any, name: str | None) -> Any:
         column: The answer's Arrow column, as long.
         name: The Series' name; None for that of `values`.
     """
-    for library in _WITH_SERIES:
+    for library in ("pandas", "polars"):
         # Who has a Series has imported its library.
         series = getattr(sys.modules.get(library), "Series", None)
         if series is not None and isinstance(values, series):
-            return _behind(library).series_like(values, column, name)
+            return module(library).series_like(values, column, name)
     return column
-
-
-def pandas_frame(table: pa.Table) -> Any:
-    """A table as a frame of pandas, whose numbers stay whole where one is null."""
-    return _behind("pandas").frame(table)
-
-
-def polars_frame(table: pa.Table) -> Any:
-    """A table as a frame of polars."""
-    return _behind("polars").frame(table)
-
-
-def spark() -> ModuleType:
-    """`partwright.spark`, by which a contract checks a Spark DataFrame.
-
-    Raises:
-        MissingExtraError: PySpark is missing or too old.
-    """
-    return _behind("spark")
-
-
-def notebook(answer: object) -> str:
-    """An answer's HTML for a notebook, made by `partwright.report.notebook` and used by `_repr_html_`."""
-    shown: str = _behind("report").notebook(answer)
-    return shown
-
-
-def page(answer: object) -> str:
-    """An answer's page, made by `partwright.report.page`."""
-    made: str = _behind("report").page(answer)
-    return made
-
-
-def save(answer: object, file: str | os.PathLike[str]) -> Path:
-    """Writes an answer in the form that the file's suffix names, as `partwright.report.write` does: `Answer.save`."""
-    path: Path = _behind("report").write(answer, file)
-    return path

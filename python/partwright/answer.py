@@ -1,13 +1,17 @@
-"""The base of all answers: a value that carries its question, knows no words, and can be shown in any form."""
+"""The base of all answers: a value that carries its question, knows no words, and can be shown in any form.
+
+Its question is what was asked; the answer carries it, and its page repeats it.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from partwright import _upward
-from partwright.question import Question
 
 if TYPE_CHECKING:
     import os
@@ -19,9 +23,68 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Answer", "Answers"]
+__all__ = ["Answer", "Answers", "Question", "masked"]
 
 _Part_co = TypeVar("_Part_co", covariant=True)
+# Settings that a page must not repeat, because pages are passed on to others.
+_SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
+# Everything after the first = behind a secret's name, also in a=b=c.
+_SECRET = re.compile(
+    rf"([^=]*(?:=[^=]*)*?(?:{'|'.join(map(re.escape, _SECRETS))})[^=]*)=.*", re.IGNORECASE | re.DOTALL
+)
+
+
+def masked(text: str) -> str:
+    """A setting as name=value, without the value of a secret.
+
+    Examples:
+        >>> masked("linger.ms=5"), masked("sasl.password=hunter2")
+        ('linger.ms=5', 'sasl.password=...')
+    """
+    found = _SECRET.fullmatch(text)
+    return text if found is None else f"{found[1]}=..."
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked: by a command line, or by a function with its options objects.
+
+    Attributes:
+        options: The options objects of a function, such as a `ProducerConfig` and a `Workload`.
+        command: The command's name; None for a function.
+        source: The file, the topic or the cluster.
+        settings: The command's other options, by name, without secrets.
+        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.read_counts`.
+        line: The command line, quoted for a shell.
+
+    Examples:
+        >>> from partwright import ProducerConfig, Workload
+        >>> Question((ProducerConfig("sticky", {"linger.ms": 5}), Workload(key="id"))).facts()
+        [('strategy', 'sticky'), ('linger.ms', '5'), ('key', 'id')]
+    """
+
+    options: tuple[Any, ...] = ()
+    command: str | None = None
+    source: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    read: dict[str, Any] | None = None
+    line: str | None = None
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Its parts that are not by default, each name with its value."""
+        named = {"command": self.command and f"partwright {self.command}", "source": self.source}
+        facts = [(name, value) for name, value in named.items() if value is not None]
+        return [*facts, *self.settings.items(), *(fact for each in self.options for fact in _options(each))]
+
+
+def _options(options: Any) -> Iterator[tuple[str, str]]:
+    for each in fields(options):
+        value = getattr(options, each.name)
+        if each.name in {"config", "configs"}:
+            texts = (masked(f"{key}={one}") for key, one in (value or {}).items())
+            yield from ((key, one) for key, _, one in (text.partition("=") for text in texts))
+        elif value is not None and value != each.default:
+            yield each.name, str(value)
 
 
 class Answer:
@@ -35,7 +98,7 @@ class Answer:
         >>> from partwright.audit import Resize
         >>> resize = Resize(2, 3)
         >>> resize.add(["a", "b", "c"])
-        >>> resize.table().column_names, len(pa.table(resize))
+        >>> resize.to_arrow().column_names, len(pa.table(resize))
         (['partition', 'rows', 'rows_moved', 'drain_to', 'end'], 2)
     """
 
@@ -60,15 +123,15 @@ class Answer:
         """The answer as JSON can hold it, as `--json` prints it without the summary."""
         raise NotImplementedError
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The main table: a row for each object of a list in `to_dict`, an absent value as null."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 
         return pa.Table.from_pylist(self.to_dict()[self.ROWS])
 
-    def to_arrow(self) -> pa.Table:
-        """The main table, as `table` has it."""
-        return self.table()
+    def table(self) -> pa.Table:
+        """The main table, as `to_arrow` gives it."""
+        return self.to_arrow()
 
     def to_pandas(self) -> pd.DataFrame:
         """The main table as a frame of pandas, whose numbers stay whole where one is null.
@@ -81,7 +144,7 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_pandas()["partition"].tolist()
             [0, 1]
         """
-        return _upward.pandas_frame(self.to_arrow())
+        return _upward.module("pandas").frame(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
         """The main table as a frame of polars.
@@ -94,8 +157,8 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_polars()["partition"].to_list()
             [0, 1]
         """
-        made: pl.DataFrame = _upward.polars_frame(self.to_arrow())
-        return made
+        frame: pl.DataFrame = _upward.module("polars").frame(self.to_arrow())
+        return frame
 
     def to_html(self) -> str:
         """The answer as a page, which needs no network; `save` writes it into a file.
@@ -103,15 +166,17 @@ class Answer:
         Raises:
             MissingExtraError: The package that makes pages is missing.
         """
-        return _upward.page(self)
+        page: str = _upward.module("report").page(self)
+        return page
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The main table for any library that takes Arrow streams, such as polars, pyarrow and duckdb."""
-        return self.table().__arrow_c_stream__(requested_schema)
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
         """For notebooks: see `partwright.report.notebook`."""
-        return _upward.notebook(self)
+        html: str = _upward.module("report").notebook(self)
+        return html
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """Write the answer in the form that the file's suffix names.
@@ -126,7 +191,8 @@ class Answer:
             PartwrightError: The suffix is another one, or the file cannot be written.
             MissingExtraError: The package that makes pages or pictures is missing.
         """
-        return _upward.save(self, file)
+        path: Path = _upward.module("report").write(self, file)
+        return path
 
 
 class Answers(Answer, Sequence[_Part_co]):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from partwright.audit.copartition import Meeting
     from partwright.audit.fingerprint_answer import Fingerprint
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
     from partwright.record_source import OpenRecords
 
 __all__ = ["check", "copartition", "fingerprint", "resize"]

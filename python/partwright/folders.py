@@ -39,8 +39,8 @@ _OURS = ("broker.", "logs", "partwright-", "runs")
 
 def cache_folder() -> Path:
     """The cache folder: jars and the demo's data, which can be fetched again. `PARTWRIGHT_CACHE` names another one."""
-    chosen = os.environ.get("PARTWRIGHT_CACHE")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("partwright")
+    named = os.environ.get("PARTWRIGHT_CACHE")
+    return Path(named) if named else platformdirs.user_cache_path("partwright")
 
 
 def state_folder() -> Path:
@@ -49,8 +49,8 @@ def state_folder() -> Path:
     Raises:
         PartwrightError: Every user can write to it.
     """
-    chosen = os.environ.get("PARTWRIGHT_STATE")
-    folder = (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()
+    named = os.environ.get("PARTWRIGHT_STATE")
+    folder = (Path(named) if named else platformdirs.user_state_path("partwright")).absolute()
     _refuse_open(folder)
     return folder
 

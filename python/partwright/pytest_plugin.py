@@ -121,26 +121,26 @@ class PartitionContract:
     def _check(self, records: object, key: str | None, **terms: Any) -> Check:
         from partwright.audit.contracts import check_contract  # noqa: PLC0415 - it brings pyarrow
 
-        found = check_contract(records, key=key, **terms)
-        summary = found.to_dict()
+        check = check_contract(records, key=key, **terms)
+        summary = check.to_dict()
         if not summary["used"]:
             # A test that checked nothing must not pass.
             raise ContractError(
                 f"none of {counted(summary['rows'], 'row')} has a key that client {summary['client']} places, so "
                 f"nothing was "
                 "checked: give records with keys",
-                found,
+                check,
             )
-        return found
+        return check
 
 
-def _tables(found: Json) -> str:
+def _tables(summary: Json) -> str:
     """The fullest partitions and the heaviest keys, for people."""
-    filled = [each for each in found["partitions"] if each["rows"]]
+    filled = [each for each in summary["partitions"] if each["rows"]]
     fullest = sorted(filled, key=lambda each: -each["rows"])
     placed = sum(each["rows"] for each in filled)
     lines = []
-    for name, those in [("partition", fullest), ("key", found["heavy_keys"] or [])]:
+    for name, those in [("partition", fullest), ("key", summary["heavy_keys"] or [])]:
         shown = [(short(str(each[name])), each["rows"]) for each in those[:_SHOWN]]
         width = max([len(name), *(len(what) for what, _ in shown)])
         lines += ["", f"{name:{width}}  {'rows':>11}  {'share':>6}"] if shown else []

@@ -13,23 +13,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from partwright._check import is_topic, options, shown, spelled
+from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
-from partwright.kafka.bounds import Bounds
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.bounds import Bounds, TopicPart
+from partwright.kafka.connection import configured
 from partwright.kafka.records import TopicRecords
-from partwright.kafka.topic_part import TopicPart
 from partwright.keys.key_columns import record_columns
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from partwright._check import Json
     from partwright.files.formats import Column
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
 
 __all__ = ["OpenRecords", "RecordSource", "Watch", "topic_key_type"]
 

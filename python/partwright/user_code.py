@@ -62,8 +62,8 @@ def made(what: str, given: object) -> Any:
         >>> made("encoder", "json.JSONEncoder").skipkeys
         False
     """
-    found = imported(what, given) if isinstance(given, str) else given
-    return called(f"{found.__qualname__}()", found) if isinstance(found, type) else found
+    value = imported(what, given) if isinstance(given, str) else given
+    return called(f"{value.__qualname__}()", value) if isinstance(value, type) else value
 
 
 def called(name: str, call: Callable[[], _T]) -> _T:

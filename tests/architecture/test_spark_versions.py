@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from partwright.kafka.connectors import CONNECTORS
+from partwright.kafka.jars import CONNECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 

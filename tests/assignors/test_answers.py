@@ -48,7 +48,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], int]] = {
 def test_an_answer_needs_nothing_else_in_any_form(name: str, tmp_path: Path) -> None:
     ask, rows = ANSWERS[name]
     answer = ask()
-    assert (len(answer.table()), len(pa.table(answer))) == (rows, rows)
+    assert (len(answer.to_arrow()), len(pa.table(answer))) == (rows, rows)
     document = report.document(answer)
     first = document.verdicts[0]
     assert len(first.text) <= 200

@@ -278,7 +278,7 @@ def test_an_order_that_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([1], [MEMBER]), "topics has a number of partitions by name, not [1]"),
+        (([1], [MEMBER]), "topics has a number of partitions by name, such as {'orders': 12}, not [1]"),
         (({1: 1}, [MEMBER]), "topics: a name is text, not 1"),
         (({"t": True}, [MEMBER]), "topics: 't' has True partitions, not 0 to 2147483647"),
         (({"t": -1}, [MEMBER]), "topics: 't' has -1 partitions, not 0 to 2147483647"),
@@ -286,7 +286,7 @@ def test_an_order_that_cannot_be_is_refused(
             ({"t": 1}, "c"),
             (
                 "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
-                ".parquet, .arrow, .feather, .ipc, .avro, or name the format with --format"
+                ".parquet, .arrow, .feather, .ipc, .avro, or name the format with RecordSource(format=)"
             ),
         ),
         (({"t": 1}, None), "members is a list of ids or of objects, not None"),
@@ -557,7 +557,10 @@ def test_groups_come_a_line_each() -> None:
             json.dumps({**GROUP, "members": {"c": ["t"]}}),
             'stdin: members is a list of objects with "id" and "topics", not an object',
         ),
-        (json.dumps({**GROUP, "topics": 1}), "stdin: topics has a number of partitions by name, not 1"),
+        (
+            json.dumps({**GROUP, "topics": 1}),
+            "stdin: topics has a number of partitions by name, such as {'orders': 12}, not 1",
+        ),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_one_sentence(stdin: str | bytes, sentence: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.compare import compare
+from partwright.assignors.compare import COMPARED, compare
 from partwright.assignors.consumer_partition_assignor import (
     ConsumerGroupMetadata,
     ConsumerPartitionAssignor,
@@ -127,9 +127,9 @@ def test_it_stands_wherever_a_name_does(module: str) -> None:
     assert [tuple(row.values()) for row in rows] == [
         (name, *pair) for name, pairs in FIRST.items() for pair in pairs
     ]
-    *_, last = compare(TOPICS, MEMBERS, own=[first])
+    *_, last = compare(TOPICS, MEMBERS, [*COMPARED, first])
     assert (last.assignor, last.error, last.spread.max, last.unread) == ("first", None, 2, 0)
-    *_, last = compare(TOPICS, MEMBERS, own=[f"{module}.Fails"])
+    *_, last = compare(TOPICS, MEMBERS, f"{module}.Fails")
     assert last.error == "Fails.assign raised RuntimeError: no idea"
 
 

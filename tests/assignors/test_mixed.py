@@ -14,16 +14,17 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 from kafka.structs import TopicPartition
 
-from partwright.assignors.mixed.believed import Claim, believed
 from partwright.assignors.mixed.leaders import leaders
-from partwright.assignors.mixed.protocol_selection import select_protocol
+from partwright.assignors.mixed.leaders_view import Claim, view_member
 from partwright.assignors.mixed.subscription import (
+    Held,
     MemberMetadata,
     StickyUserData,
+    member_metadata,
     read_sticky_user_data,
     read_subscription,
 )
-from partwright.assignors.mixed.subscription_bytes import Held, member_metadata
+from partwright.assignors.strategy_setting import select_protocol
 from partwright.errors import PartwrightError
 
 NAMES = st.text(min_size=1, max_size=8)
@@ -69,9 +70,9 @@ def test_kafka_python_reads_the_same(told: MemberMetadata) -> None:
 
 @given(st.binary(max_size=40))
 def test_other_bytes_are_refused_or_read(data: bytes) -> None:
-    for read in (read_subscription, read_sticky_user_data):
-        with contextlib.suppress(ValueError):
-            read(data)
+    read_sticky_user_data(data)
+    with contextlib.suppress(ValueError):
+        read_subscription(data)
 
 
 @given(PAIRS, st.none() | st.integers(-1, 2**31 - 1))
@@ -176,7 +177,7 @@ def test_a_sarama_leader_fails_on_empty_user_data() -> None:
     ],  # type: ignore[arg-type]
 )
 def test_only_kafka_python_reads_its_own_user_data(leader: str, claim: Claim | None) -> None:
-    found = believed(leader, "sticky", "m", member_metadata("kafka-python", "sticky", HELD))
+    found = view_member(leader, "sticky", "m", member_metadata("kafka-python", "sticky", HELD))
     assert found is not None
     assert found.claim == claim
 
@@ -184,11 +185,11 @@ def test_only_kafka_python_reads_its_own_user_data(leader: str, claim: Claim | N
 def test_older_kafka_python_is_understood_by_java() -> None:
     metadata = member_metadata("kafka-python", "sticky", HELD, "@2.2")
     assert metadata == member_metadata("aiokafka", "sticky", HELD)
-    found = believed("java", "sticky", "m", metadata)
+    found = view_member("java", "sticky", "m", metadata)
     assert found is not None
     assert found.claim == Claim(HELD.owned, 7)
     # kafka-python 3 expects a version in front of the user data.
-    found = believed("kafka-python", "sticky", "m", metadata)
+    found = view_member("kafka-python", "sticky", "m", metadata)
     assert found is not None
     assert found.claim != Claim(HELD.owned, 7)
 

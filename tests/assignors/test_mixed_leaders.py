@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.mixed.believed import believed
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
     answering_version,
@@ -18,7 +17,8 @@ from partwright.assignors.mixed.clients import (
     versions_of,
 )
 from partwright.assignors.mixed.group import Mixed, MixedMember
-from partwright.assignors.mixed.subscription_bytes import member_metadata
+from partwright.assignors.mixed.leaders_view import view_member
+from partwright.assignors.mixed.subscription import member_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
     owned = {}
     for member in group.members:
         metadata = member_metadata(member.client, group.assignor, member.held, member.version)
-        seen = believed(client, group.assignor, member.id, metadata)
+        seen = view_member(client, group.assignor, member.id, metadata)
         claim = seen.claim if seen is not None else None
         if client == "franz-go" and claim is not None and claim.generation < 0:
             claim = None

@@ -140,8 +140,8 @@ def test_members_vote_for_the_first_that_all_have() -> None:
     with pytest.raises(pw.PartwrightError) as refused:
         pw.select_assignor({"c1": "range", "c2": "sticky"})
     assert str(refused.value) == (
-        "the members have no assignor in common: 'c1' has range; 'c2' has sticky (Kafka refuses the last to join as "
-        "INCONSISTENT_GROUP_PROTOCOL)"
+        "the members have no assignor in common, so the coordinator lets the last of them not join "
+        "(INCONSISTENT_GROUP_PROTOCOL): 'c1' has range; 'c2' has sticky; set one that all have"
     )
     with pytest.raises(pw.PartwrightError, match="a group without members has no assignor"):
         pw.select_assignor({})

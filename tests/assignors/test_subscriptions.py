@@ -12,7 +12,6 @@ import pytest
 from partwright.assignors.group_now import group_now
 from partwright.assignors.pasted_group import read_pasted
 from partwright.assignors.subscriptions import subscriptions
-from partwright.assignors.tool_output import read_members
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def test_an_idle_member_subscribes_as_members_of_its_client_id_do() -> None:
         "member without partitions to orders, 1 member without partitions to all topics; correct them with "
         "--subscriptions"
     )
-    told = read_members(MEMBERS, {"clicks": 2, "orders": 2})["members"]
+    told = read_pasted(MEMBERS, {"clicks": 2, "orders": 2}).group["members"]
     assert {each["id"]: each["topics"] for each in told} == of(MEMBERS)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import partwright as pw
-from partwright.assignors.tool_output import read_members, read_topics
+from partwright.assignors.pasted_group import read_pasted, read_topics
 
 TEXTS = Path(__file__).parent / "consumer_groups"
 TOPICS = {"orders": 5, "users": 3, "a.b-c_d": 2}
@@ -28,7 +28,7 @@ def text(name: str) -> str:
 @pytest.mark.parametrize("version", ["4.1.1", "4.3.1"])
 def test_members_own_what_the_tool_says_they_read(version: str) -> None:
     everything = [*TOPICS]
-    classic = read_members(text(f"classic-{version}"), TOPICS)
+    classic = read_pasted(text(f"classic-{version}"), TOPICS).group
     assert classic["topics"] == TOPICS
     assert classic["members"] == [
         {
@@ -51,17 +51,17 @@ def test_members_own_what_the_tool_says_they_read(version: str) -> None:
             "generation": 1,
         },
     ]
-    modern = read_members(text(f"modern-{version}"), {"orders": 5, "users": 3})["members"]
+    modern = read_pasted(text(f"modern-{version}"), {"orders": 5, "users": 3}).group["members"]
     assert [each["owned"] for each in modern] == [
         {"orders": [1, 2, 3, 4]},
         {"orders": [0], "users": [0, 1, 2]},
     ]
-    idle = read_members(text(f"idle-{version}"), {"a.b-c_d": 2})["members"]
+    idle = read_pasted(text(f"idle-{version}"), {"a.b-c_d": 2}).group["members"]
     assert [each["owned"] for each in idle] == [{}, {}, {"a.b-c_d": [0]}, {}, {}, {}, {"a.b-c_d": [1]}]
 
 
 def test_a_group_that_is_balanced_stays_as_it_is() -> None:
-    group = read_members(text("modern-4.3.1"), {"orders": 5, "users": 3})
+    group = read_pasted(text("modern-4.3.1"), {"orders": 5, "users": 3}).group
     found = pw.assign(group["topics"], group["members"], "sticky").to_dict()
     assert [sorted(pairs) for pairs in found.values()] == [
         sorted((topic, at) for topic, those in member["owned"].items() for at in those)
@@ -72,13 +72,13 @@ def test_a_group_that_is_balanced_stays_as_it_is() -> None:
 @pytest.mark.parametrize("name", ["classic", "modern", "idle"])
 def test_a_tool_that_names_no_topics_is_refused(name: str) -> None:
     with pytest.raises(pw.PartwrightError, match=r"names no topics, which the tool of Kafka 3\.8 and 3\.9"):
-        read_members(text(f"{name}-3.9.2"), TOPICS)
+        read_pasted(text(f"{name}-3.9.2"), TOPICS)
 
 
 def test_old_tools_put_partitions_into_parentheses() -> None:
     """As in `ConsumerGroupCommand.scala`."""
     line = "g     c-1         /h   c         3           users(2), orders(0,1)\n"
-    (member,) = read_members(HEADER + line, TOPICS)["members"]
+    (member,) = read_pasted(HEADER + line, TOPICS).group["members"]
     assert member["owned"] == {"users": [2], "orders": [0, 1]}
 
 
@@ -101,7 +101,7 @@ def test_old_tools_put_partitions_into_parentheses() -> None:
 )  # fmt: skip
 def test_what_is_no_text_of_the_tool_is_refused(told: str, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        read_members(told, TOPICS)
+        read_pasted(told, TOPICS)
     assert str(refused.value).startswith(sentence)
 
 
@@ -127,7 +127,7 @@ def test_the_command_takes_the_tools_text() -> None:
     file = str(TEXTS / "classic-4.3.1.txt")
     topics = ["--topics", "orders=5,users=3,a.b-c_d=2"]
     code, out, said = run(file, *topics, "--assignor", "sticky", "--json")
-    group = read_members(text("classic-4.3.1"), TOPICS)
+    group = read_pasted(text("classic-4.3.1"), TOPICS).group
     lists = pw.assign(TOPICS, group["members"], "sticky").to_dict()
     answer = json.loads(out)
     assert (code, said, answer["assignment"]) == (0, "", json.loads(json.dumps(lists)))

@@ -15,7 +15,7 @@ import pytest
 from table_files import write_table
 
 import partwright as pw
-from partwright.cli.reading_progress import reading
+from partwright.cli.progress import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,7 +215,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(TABLE, "user", 12, partition="user"), "cannot be both the key and the partition"),
         (lambda: pw.check(TABLE, 7, 12), "key= is the name of a column, not 7"),
         (lambda: pw.check(TABLE, "user", "12"), "the number of partitions must be a whole number"),
-        (lambda: pw.check(TABLE, "user", 12, limits=0.5), "limits is a CheckLimits, not 0.5"),
+        (lambda: pw.check(TABLE, "user", 12, limits=0.5), "limits is a partwright.CheckLimits(...), not 0.5"),
         (lambda: pw.check(TABLE, "user", 12, kafka_config={}), "kafka_config= is for reaching a Kafka"),
         (
             lambda: pw.check("all.parquet", "user", 12, kafka_config={}),
@@ -241,20 +241,27 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(TOPIC, n=0), "the number of partitions must be from 1"),
         (lambda: pw.check(TOPIC, key_type="java:int"), "a topic's keys are bytes already"),
         (lambda: pw.check(TOPIC), "no Kafka answers at 127.0.0.1:9"),
-        (lambda: pw.check(pw.RecordSource(TOPIC, format="csv")), "format= and delimiter= are for files"),
+        (
+            lambda: pw.check(pw.RecordSource(TOPIC, format="csv")),
+            "RecordSource(format=) and RecordSource(delimiter=) are for files",
+        ),
         (lambda: pw.check(pw.RecordSource(TOPIC, part=pw.TopicPart(last=0))), "last is a whole number"),
         (lambda: pw.check(pw.RecordSource(TABLE, format="csv"), "user", 12), "a table is given"),
         (lambda: pw.check(pw.RecordSource(TABLE, part=pw.TopicPart()), "user", 12), "part= is for a topic"),
         (
             lambda: pw.check(pw.RecordSource("all.parquet", format="xml"), "user", 12),
-            "format= is one of csv,",
+            "RecordSource(format=) is one of csv,",
         ),
         (
             lambda: pw.check(pw.RecordSource("all.parquet", delimiter=5), "user", 12),
-            "delimiter= is one character",
+            "RecordSource(delimiter=) is one character",
         ),
         (lambda: pw.check(TOPIC, kafka_config=5), "a configuration is host:port, a dict of settings or"),
-        (lambda: pw.check(pw.RecordSource(TOPIC, part="x")), "part is a TopicPart, not 'x'"),
+        (
+            lambda: pw.check(TOPIC, kafka_config="127.0.0.1:2"),
+            "the address names the Kafka at 127.0.0.1:9, and kafka_config= the one at 127.0.0.1:2: leave one of them",
+        ),
+        (lambda: pw.check(pw.RecordSource(TOPIC, part="x")), "part is a partwright.TopicPart(...), not 'x'"),
         (lambda: pw.check(TABLE, "user", 12, 5), "client"),
         (lambda: pw.check(TABLE, "user", 12, key_type=5), "a key type is named by text, not 5"),
         (lambda: pw.check(TABLE, "user", 12, partition=5), "partition= is the name of a column, not 5"),
@@ -263,7 +270,10 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.resize(TABLE, "user", 12), "give the new number of partitions with to="),
         (lambda: pw.resize(TABLE, "user", to=12), "give the number of partitions with from_="),
         (lambda: pw.resize(TABLE, "user", 12, 12), "nothing would move"),
-        (lambda: pw.resize(TABLE, "user", 12, 24, columns=["p"]), "columns is a RecordColumns"),
+        (
+            lambda: pw.resize(TABLE, "user", 12, 24, columns=["p"]),
+            "columns is a partwright.RecordColumns(...)",
+        ),
         (lambda: pw.copartition(TABLE, TABLE, "user"), "the table would have with n="),
         (
             lambda: pw.copartition(TABLE, pw.JoinSide(TABLE, key="usr"), "user", 12),

@@ -139,7 +139,7 @@ def test_strategies_are_compared_in_one_pass() -> None:
     reader = pa.table(RECORDS).to_reader()
     producers = [ProducerConfig(each, {"linger.ms": 5}) for each in ("sticky", "sticky@2.4")]
     delivery = Delivery(latency_ms=3)
-    found = compare(reader, {"t": 3}, producers, delivery=delivery).table()
+    found = compare(reader, {"t": 3}, producers, delivery=delivery).to_arrow()
     for row, producer in zip(found.to_pylist(), producers, strict=True):
         alone = simulate(RECORDS, {"t": 3}, producer, delivery=delivery).summary
         assert row == alone.to_pylist()[0]
@@ -147,7 +147,7 @@ def test_strategies_are_compared_in_one_pass() -> None:
         "large": ProducerConfig(configs={"batch.size": 100_000}),
         "small": ProducerConfig(configs={"batch.size": 1}),
     }
-    small = compare(RECORDS, {"t": 3}, named).table().to_pydict()
+    small = compare(RECORDS, {"t": 3}, named).to_arrow().to_pydict()
     assert small["name"] == ["large", "small"]
     assert small["batches"] == [2, 4]
 
@@ -162,19 +162,19 @@ def test_the_slow_brokers_share() -> None:
     records = {"time": [0, 0, 0], "size": [100, 100, 100], "partition": [0, 1, 1]}
     found = (
         compare(records, cluster, ["sticky"], delivery=Delivery(brokers={1: {"latency_ms": 50}}))
-        .table()
+        .to_arrow()
         .to_pylist()[0]
     )
     sizes = {each["partition"]: each["bytes"] for each in found["partitions"]}
     assert found["slow_share"] == sizes[1] / (sizes[0] + sizes[1])
     assert found["p99_delay_ms"] == 55
-    assert compare(records, cluster, ["sticky"]).table().column("slow_share").to_pylist() == [None]
+    assert compare(records, cluster, ["sticky"]).to_arrow().column("slow_share").to_pylist() == [None]
 
 
 def test_compared_producers_place_keys_by_their_own_clients_rule() -> None:
     records = {"time": [0] * 40, "size": [1] * 40, "key": [f"key {number}" for number in range(40)]}
     producers = {each: ProducerConfig(client=each) for each in ("java", "librdkafka", "sarama")}
-    found = compare(records, {"t": 7}, producers).table()
+    found = compare(records, {"t": 7}, producers).to_arrow()
     assert found["name"].to_pylist() == list(producers)
     alone = [simulate(records, {"t": 7}, each).summary["partitions"][0] for each in producers.values()]
     assert found["partitions"].to_pylist() == [each.as_py() for each in alone]
@@ -263,8 +263,12 @@ def test_a_bad_scenario_is_one_sentence(change: dict[str, Any], sentence: str) -
             "configs are Kafka's keys and their values, not 5",
         ),
         (RECORDS, {"producer": ProducerConfig(client="jav")}, 'there is no client "jav"'),
-        (RECORDS, {"delivery": {"latency_ms": 5}}, "delivery is a Delivery, not {'latency_ms': 5}"),
-        (RECORDS, {"workload": {"key": "id"}}, "workload is a Workload, not {'key': 'id'}"),
+        (
+            RECORDS,
+            {"delivery": {"latency_ms": 5}},
+            "delivery is a partwright.batching.Delivery(...), not {'latency_ms': 5}",
+        ),
+        (RECORDS, {"workload": {"key": "id"}}, "workload is a partwright.Workload(...), not {'key': 'id'}"),
         (RECORDS, {"workload": Workload(size=5)}, "the column of each record's size is named by text, not 5"),
         (RECORDS, {"workload": Workload(size="bytes")}, "there is no column 'bytes'"),
     ],
@@ -353,12 +357,14 @@ def test_what_is_no_header_is_one_sentence(headers: Any, sentence: str) -> None:
 
 def test_headers_have_a_column_of_any_name() -> None:
     columns = {"time": [0, 1], "size": [10, 10], "tags": [[("a", b"b")], []]}
-    found = compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tags")).table().to_pylist()[0]
+    found = (
+        compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tags")).to_arrow().to_pylist()[0]
+    )
     del columns["tags"]
-    without = compare(columns, {"t": 1}, ["sticky"]).table().to_pylist()[0]
+    without = compare(columns, {"t": 1}, ["sticky"]).to_arrow().to_pylist()[0]
     assert found["partitions"][0]["bytes"] == without["partitions"][0]["bytes"] + 4
     with pytest.raises(PartwrightError, match="there is no column 'tag'"):
-        compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tag")).table()
+        compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tag")).to_arrow()
 
 
 def test_a_producer_counts_headers_too() -> None:
@@ -450,7 +456,7 @@ def test_the_slow_broker_is_the_one_with_the_longest_median() -> None:
     def share(first: Any, second: Any) -> float | None:
         delivery = Delivery(brokers={0: {"latency_ms": first}, 1: {"latency_ms": second}})
         found: float | None = (
-            compare(records, cluster, ["sticky"], delivery=delivery).table()["slow_share"][0].as_py()
+            compare(records, cluster, ["sticky"], delivery=delivery).to_arrow()["slow_share"][0].as_py()
         )
         return found
 

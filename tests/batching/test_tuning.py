@@ -34,7 +34,7 @@ def test_each_setting_is_what_compare_says() -> None:
         f"{size} {linger}": replace(producer, configs={"batch.size": size, "linger.ms": linger})
         for size, linger in settings(found)
     }
-    wanted = compare(RECORDS, TOPIC, grid, delivery=delivery).table()
+    wanted = compare(RECORDS, TOPIC, grid, delivery=delivery).to_arrow()
     columns = [name for name in wanted.column_names if name not in {"name", "strategy"}]
     assert found.settings.select(columns).equals(wanted.select(columns))
     assert found.settings["rank"].to_pylist() == [1, 2, 3, 4, 5]
@@ -116,7 +116,7 @@ def test_present_settings_are_those_that_are_given() -> None:
             {"strategies": ["sticky", pw.ProducerConfig(client="sarama")]},
             "two producers have the strategy sticky and differ in their settings",
         ),
-        ({"delivery": 5}, "delivery is a Delivery, not 5"),
+        ({"delivery": 5}, "delivery is a partwright.batching.Delivery(...), not 5"),
     ],
 )
 def test_a_refusal_is_one_sentence(options: dict[str, Any], sentence: str) -> None:

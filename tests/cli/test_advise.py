@@ -192,7 +192,7 @@ def test_a_platform_says_what_its_provider_publishes(command: Command) -> None:
     ],
 )
 def test_msk_sizes_have_their_published_numbers(size: str, most: int) -> None:
-    from partwright.cluster.sizing.platforms import platform_of
+    from partwright.cluster.sizing.costs import platform_of
 
     assert platform_of(f"msk:{size}").most_replicas == most
 

@@ -12,7 +12,7 @@ from table_files import write_table
 
 import partwright as pw
 from partwright import batching, report
-from partwright.question import Question
+from partwright.answer import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def expected(*strategies: str | pw.ProducerConfig, **options: Any) -> list[dict[
         "size": pa.array(TABLE["bytes"], pa.int32()),
         "partition": pa.array(TABLE["own"], pa.int32()),
     }
-    found = batching.compare(records, cluster, strategies, **options).table()
+    found = batching.compare(records, cluster, strategies, **options).to_arrow()
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.kafka import coordinators
+from partwright.kafka import groups
 from partwright.keys.coordinators import Coordination, broker_kind_named
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
     nodes = {id_: SimpleNamespace(id=id_, host="b", port=9090 + id_) for id_ in (1, 2)}
     partitions = [SimpleNamespace(id=at, leader=nodes[1 if at == 7 else 2]) for at in range(16)]
     internal = SimpleNamespace(partitions=partitions)
-    monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
+    monkeypatch.setattr(groups, "described", lambda _, names: dict.fromkeys(names, internal))
     # A broker may give each listener's clients another address.
     named = None if asked is None else {"id": asked, "host": "elsewhere", "port": 9190 + asked}
-    monkeypatch.setattr(coordinators, "_find_coordinator", lambda *_: named)
-    monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
+    monkeypatch.setattr(groups, "_find_coordinator", lambda *_: named)
+    monkeypatch.setattr(groups, "_committed", lambda *_: [])
     code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
     assert (code, err) == (0, "")
     assert words in " ".join(out.decode().split())
@@ -157,6 +157,6 @@ def test_an_answer_is_a_table_of_offsets() -> None:
     offset = {"topic": "orders", "partition": 3, "offset": 17, "metadata": ""}
     place = {"n": 50, "partition": 9, "offsets": [offset]}
     asked = Coordination("billing", "__consumer_offsets", kind, 1, place, None)
-    assert asked.table().to_pylist() == [offset]
+    assert asked.to_arrow().to_pylist() == [offset]
     by_rule = Coordination("billing", "__consumer_offsets", kind, 1, {"n": 50, "partition": 9}, None)
-    assert by_rule.table().schema == asked.table().schema
+    assert by_rule.to_arrow().schema == asked.to_arrow().schema

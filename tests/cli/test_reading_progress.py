@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from partwright.cli.reading_progress import reading, working
+from partwright.cli.progress import reading, working
 
 if TYPE_CHECKING:
     import pytest

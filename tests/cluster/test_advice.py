@@ -215,8 +215,8 @@ def test_what_is_wrong_is_one_sentence(given: dict[str, Any], sentence: str) -> 
 
 def test_other_things_than_options_objects_are_one_sentence() -> None:
     for arguments, sentence in [
-        (({"consumers": 6},), "clients is a TopicClients, not {'consumers': 6}"),
-        ((None, 3), "fleet is a BrokerFleet, not 3"),
+        (({"consumers": 6},), "clients is a partwright.cluster.TopicClients(...), not {'consumers': 6}"),
+        ((None, 3), "fleet is a partwright.cluster.BrokerFleet(...), not 3"),
     ]:
         with pytest.raises(pw.PartwrightError) as refused:
             pw.cluster.advise(100, *arguments)

@@ -16,8 +16,8 @@ from reassigned import best_leaders, best_replicas, outside, random_wanted, unli
 import partwright as pw
 from partwright.cluster import Broker, Capacity, Cluster, Partition, reassign
 from partwright.cluster.placement import explicit, striped
-from partwright.cluster.reassignment.bounds import fewest_moves
 from partwright.cluster.reassignment.leaders import lead, leader_boxes
+from partwright.cluster.reassignment.problem import fewest_moves
 from partwright.cluster.reassignment.replicas import spread
 
 if TYPE_CHECKING:

@@ -14,11 +14,16 @@ from partwright.documents.rollout import document
 from partwright.errors import PartwrightError
 from partwright.group import PodConsumers, RolledPods, play
 from partwright.group.durations import read_duration
-from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_workload
+from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_manifest, read_workload
 from partwright.group.rollouts.answer import PlaySpread, Rollout, Tried, recommended
-from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
-from partwright.group.rollouts.client_settings import CLIENTS, client_lines
-from partwright.group.rollouts.manifest import read_manifest
+from partwright.group.rollouts.candidates import (
+    CLIENTS,
+    Candidate,
+    Client,
+    candidates,
+    client_lines,
+    covering,
+)
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 
 SEED = 7

@@ -9,8 +9,8 @@ import pytest
 
 from partwright import group
 from partwright.errors import PartwrightError
+from partwright.group.durations import Draws
 from partwright.group.script import read_script
-from partwright.group.script_times import Draws
 
 SCRIPT: dict[str, Any] = {"topics": {"t": 8}, "assignor": "range", "events": "+4, roll"}
 

@@ -35,7 +35,7 @@ def test_a_roll_may_go_to_another_client() -> None:
     ]
     assert [each["client"] for each in events[2:] if "join" in each] == ["sarama@1.34.0"] * 2
     with pytest.raises(
-        PartwrightError, match="there is no client 'frans-go' in event 2: did you mean 'franz-go'"
+        PartwrightError, match="event 2: there is no client 'frans-go' in a script: did you mean 'franz-go'"
     ):
         play({"topics": {"t": 1}, "events": "+1, roll to frans-go"})
     with pytest.raises(PartwrightError, match="word 2 of the events is unknown: 'roll to'"):

@@ -21,7 +21,7 @@ from live_readers import Confluent, Java, JavaMembers, Pair, all_get
 import partwright as pw
 from partwright.cluster import placement, storage
 from partwright.kafka import EmbeddedKafka, KafkaPythonPartitioner, topics
-from partwright.kafka.coordinators import GROUPS, coordinator
+from partwright.kafka.groups import GROUPS, coordinator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
 import partwright as pw
 from partwright.kafka import EmbeddedKafka, topics
-from partwright.kafka.coordinators import GROUPS, TRANSACTIONS, coordinator
+from partwright.kafka.groups import GROUPS, TRANSACTIONS, coordinator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

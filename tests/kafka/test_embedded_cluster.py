@@ -19,8 +19,8 @@ from live_cluster import PATIENCE_S, SETTINGS, alive, commits, in_sync, leaders,
 import partwright as pw
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, embedded_access, topics
-from partwright.kafka.coordinators import GROUPS, coordinator
 from partwright.kafka.embedded_properties import FOLDER_PREFIX
+from partwright.kafka.groups import GROUPS, coordinator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

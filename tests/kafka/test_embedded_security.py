@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from partwright.errors import BrokerError
 from partwright.kafka import EmbeddedKafka, embedded_security
 from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
-from partwright.kafka.embedded_security import ADMIN, USER, Stores, security_names
+from partwright.kafka.embedded_security import ADMIN, USER, security_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,12 +225,11 @@ def test_a_client_of_java_is_served(
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize("stores", ["PKCS12", "JKS"])
 @pytest.mark.parametrize("kafka", ENCRYPTED, indirect=True)
-def test_a_client_of_java_takes_every_format_of_stores(
-    kafka: EmbeddedKafka, stores: Stores, java_writes: Callable[[EmbeddedKafka, Path], bytes]
+def test_a_client_of_java_takes_pkcs12(
+    kafka: EmbeddedKafka, java_writes: Callable[[EmbeddedKafka, Path], bytes]
 ) -> None:
-    assert java_writes(kafka, kafka.folder / f"client-{stores.lower()}.properties") == b"key"
+    assert java_writes(kafka, kafka.folder / "client-pkcs12.properties") == b"key"
 
 
 def refusal(settings: dict[str, str | int], topic: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 from confluent_kafka import Producer
 
-from partwright.kafka.headers import headers_of
+from partwright.kafka.reading import headers_of
 
 
 class Record(NamedTuple):

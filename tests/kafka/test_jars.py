@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.kafka import jars as module
-from partwright.kafka.connectors import CONNECTORS, SparkBuild, connector_set
-from partwright.kafka.jars import Jar, JarError, JarSet, jars, locked
+from partwright.kafka.jars import CONNECTORS, Jar, JarError, JarSet, SparkBuild, connector_set, jars, locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

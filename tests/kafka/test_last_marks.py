@@ -16,11 +16,9 @@ from raw_records import produce_raw
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import compacted, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.headers import UnreadableHeaderError
-from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.marks import Mark
+from partwright.kafka.marks import Mark, last_marks, settled_ends
 from partwright.kafka.partition_writer import PartitionWriter
-from partwright.kafka.reading import records
+from partwright.kafka.reading import UnreadableHeaderError, records
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:

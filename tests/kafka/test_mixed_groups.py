@@ -21,7 +21,7 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from live_groups import settled
 
 from partwright.assignors.mixed.leaders import leaders
-from partwright.assignors.mixed.subscription_bytes import Held, member_metadata
+from partwright.assignors.mixed.subscription import Held, member_metadata
 from partwright.kafka.topics import create_topic
 
 if TYPE_CHECKING:

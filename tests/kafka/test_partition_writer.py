@@ -21,8 +21,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import partition_writer, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.last_marks import settled_ends
-from partwright.kafka.marks import Mark
+from partwright.kafka.marks import Mark, settled_ends
 from partwright.kafka.partition_writer import PartitionWriter
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 import partwright as pw
 from partwright.audit.resize import Resize
 from partwright.errors import BrokerError
-from partwright.kafka import extent, reading, topics
+from partwright.kafka import reading, records, topics
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.reading import Reading
 from partwright.kafka.records import TopicRecords
@@ -249,7 +249,7 @@ def reading_up_to(
     def told(admin: Any, topic: str, partitions: Any, spec: str | int, **more: bool) -> dict[int, int]:
         return ends if spec == "latest" else asked(admin, topic, partitions, spec, **more)
 
-    monkeypatch.setattr(extent, "offsets_of", told)
+    monkeypatch.setattr(records, "offsets_of", told)
     return TopicRecords(broker.bootstrap_servers, topic, stall=1)
 
 

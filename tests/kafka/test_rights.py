@@ -20,8 +20,7 @@ from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.compacted import last_values
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import Meaning, meaning
-from partwright.kafka.last_marks import last_marks
-from partwright.kafka.marks import Mark
+from partwright.kafka.marks import Mark, last_marks
 from partwright.kafka.partition_writer import PartitionWriter
 from partwright.kafka.reading import Reading
 from partwright.kafka.records import TopicRecords

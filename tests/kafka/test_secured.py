@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 import partwright as pw
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.coordinators import coordinator
-from partwright.kafka.groups import any_group
+from partwright.kafka.connection.properties import properties_text
+from partwright.kafka.groups import any_group, coordinator
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:
@@ -158,11 +159,34 @@ def test_single_settings_and_the_environment_do_as_well(
     assert pw.Cluster.from_kafka(None, ["orders"]).topics.keys() == {"orders"}
 
 
-def test_every_kind_of_store_does_as_well(kafka: EmbeddedKafka, told: Told) -> None:
+def with_jks(kafka: EmbeddedKafka, folder: Path) -> Path:
+    """A file of the client's settings with JKS stores, which Java's keytool makes of the PKCS12 ones."""
+    settings = kafka.client_properties(stores="PKCS12")
+    for store in ("truststore", "keystore"):
+        if (source := settings.get(f"ssl.{store}.location")) is not None:
+            target, password = str(folder / f"{store}.jks"), settings[f"ssl.{store}.password"]
+            convert = [
+                "keytool",
+                "-importkeystore",
+                "-noprompt",
+                "-srckeystore",
+                source,
+                "-srcstorepass",
+                password,
+            ]
+            convert += ["-destkeystore", target, "-deststoretype", "JKS", "-deststorepass", password]
+            subprocess.run(convert, check=True, capture_output=True)
+            settings |= {f"ssl.{store}.location": target, f"ssl.{store}.type": "JKS"}
+    file = folder / "client-jks.properties"
+    file.touch(0o600)
+    file.write_text(properties_text(settings), encoding="ascii")
+    return file
+
+
+def test_every_kind_of_store_does_as_well(kafka: EmbeddedKafka, told: Told, tmp_path: Path) -> None:
     if not kafka.process.settings.security.security.encrypted:
         pytest.skip("there are no certificates")
-    for stores in ("pkcs12", "jks"):
-        file = kafka.folder / f"client-{stores}.properties"
+    for file in (kafka.folder / "client-pkcs12.properties", with_jks(kafka, tmp_path)):
         assert answered(told, "check", "kafka:///orders", "--command-config", file)["rows"] == RECORDS
         assert answered(told, "doctor", "--topic", "orders", "--command-config", file)["ok"]
 

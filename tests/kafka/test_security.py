@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import pytest
 
-from partwright.errors import BrokerError, MissingExtraError, PartwrightError
+from partwright.errors import MissingExtraError, PartwrightError
 from partwright.kafka import EmbeddedKafka, embedded, embedded_cluster
 from partwright.kafka.connection.config import VARIABLE
 from partwright.kafka.embedded_access import Right
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
 BOOTSTRAP = "127.0.0.1:1111"
 FOLDER = Path("/f")
-KEYTOOL = Path("/jdk/bin/keytool")
 SECURED = security_names()[1:]
 
 
-def drawn(name: str, keytool: Path | None = KEYTOOL) -> BrokerSecurity:
-    return BrokerSecurity.new(Security.named(name), FOLDER, keytool)
+def drawn(name: str) -> BrokerSecurity:
+    return BrokerSecurity.new(Security.named(name), FOLDER)
 
 
 def secrets_of(security: BrokerSecurity) -> list[str]:
@@ -110,14 +109,14 @@ def test_a_client_of_librdkafka_is_told_librdkafkas_names() -> None:
 def test_stores_have_their_formats_and_passwords() -> None:
     security = drawn("mTLS")
     password = security.store_password
-    assert security.client_properties(BOOTSTRAP, stores="JKS") == {
+    assert security.client_properties(BOOTSTRAP, stores="PKCS12") == {
         "bootstrap.servers": BOOTSTRAP,
         "security.protocol": "SSL",
-        "ssl.truststore.type": "JKS",
-        "ssl.truststore.location": "/f/truststore.jks",
+        "ssl.truststore.type": "PKCS12",
+        "ssl.truststore.location": "/f/truststore.p12",
         "ssl.truststore.password": password,
-        "ssl.keystore.type": "JKS",
-        "ssl.keystore.location": "/f/alice.jks",
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": "/f/alice.p12",
         "ssl.keystore.password": password,
         "ssl.key.password": password,
     }
@@ -134,10 +133,9 @@ def test_plaintext_needs_nothing() -> None:
     security = drawn("PLAINTEXT")
     assert security.files(BOOTSTRAP) == {}
     assert security.server_properties == {}
-    assert security.commands == []
     told = {"bootstrap.servers": BOOTSTRAP, "security.protocol": "PLAINTEXT"}
     assert security.client_properties(BOOTSTRAP) == told
-    assert security.client_properties(BOOTSTRAP, form="librdkafka", stores="JKS") == told
+    assert security.client_properties(BOOTSTRAP, form="librdkafka", stores="PKCS12") == told
 
 
 @pytest.mark.parametrize("name", SECURED)
@@ -145,7 +143,7 @@ def test_a_brokers_secrets_are_its_own_and_stay_in_its_files(name: str) -> None:
     one, other = drawn(name), drawn(name)
     assert all(len(secret) >= 24 for secret in secrets_of(one))
     assert not set(secrets_of(one)) & set(secrets_of(other))
-    shown = repr(one) + str(one.commands)
+    shown = repr(one)
     assert [secret for secret in secrets_of(one) if secret in shown] == []
     assert "PRIVATE KEY" not in shown
 
@@ -153,13 +151,11 @@ def test_a_brokers_secrets_are_its_own_and_stay_in_its_files(name: str) -> None:
 @pytest.mark.parametrize("name", SECURED)
 def test_every_file_that_a_client_is_told_of_is_there(name: str) -> None:
     security = drawn(name)
-    made = {word.removeprefix("/f/") for command in security.commands for word in command}
-    there = set(security.files(BOOTSTRAP)) | made
+    there = set(security.files(BOOTSTRAP))
     named = [
         value
         for form in get_args(Form)
         for stores in get_args(Stores)
-        if (form, stores) != ("librdkafka", "JKS")
         for key, value in security.client_properties(BOOTSTRAP, form=form, stores=stores).items()
         if key.endswith(".location")
     ]
@@ -173,22 +169,16 @@ def test_every_file_that_a_client_is_told_of_is_there(name: str) -> None:
         ("PLAIN", {"user": "bob"}, "there is no user 'bob' in a Kafka with PLAIN: there are alice and admin"),
         ("mTLS", {"user": "admin"}, "there is no user 'admin' in a Kafka with mTLS: there are alice"),
         ("SSL", {"form": "python"}, "there is no form 'python' in a Kafka with SSL"),
-        ("SSL", {"stores": "BCFKS"}, "there is no format of stores 'BCFKS' in a Kafka with SSL"),
+        (
+            "SSL",
+            {"stores": "JKS"},
+            "there is no format of stores 'JKS' in a Kafka with SSL: there are PEM and PKCS12",
+        ),
     ],
 )
 def test_what_no_client_can_be_told_is_a_sentence(name: str, asked: dict[str, str], sentence: str) -> None:
     with pytest.raises(PartwrightError, match=f"^{sentence}"):
         drawn(name).client_properties(BOOTSTRAP, **asked)  # type: ignore[arg-type]
-
-
-def test_stores_that_cannot_be_had_are_a_sentence() -> None:
-    with pytest.raises(BrokerError, match=r"^librdkafka reads no JKS stores: take PEM or PKCS12$"):
-        drawn("SSL").client_properties(BOOTSTRAP, form="librdkafka", stores="JKS")
-    without = drawn("SSL", keytool=None)
-    assert without.commands == []
-    assert "client-jks.properties" not in without.files(BOOTSTRAP)
-    with pytest.raises(BrokerError, match=r"^there is no keytool next to java"):
-        without.client_properties(BOOTSTRAP, stores="JKS")
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from partwright.kafka import topics
 from partwright.kafka.client import Admin
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import RetriableError, refusal
-from partwright.kafka.new_topic import NewTopic
-from partwright.kafka.topic_differences import differences
+from partwright.kafka.topics import NewTopic, differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable

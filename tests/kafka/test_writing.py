@@ -18,8 +18,7 @@ from partwright.kafka import topics, writing
 from partwright.kafka.client import SILENT
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import Meaning, meaning
-from partwright.kafka.last_marks import settled_ends
-from partwright.kafka.marks import Mark
+from partwright.kafka.marks import Mark, settled_ends
 from partwright.kafka.partition_writer import PartitionWriter
 from partwright.kafka.reading import records
 from partwright.kafka.troubles import RetriableError, Troubles

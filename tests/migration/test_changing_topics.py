@@ -14,7 +14,7 @@ from migrating import by_key, commit, committed, read
 from partwright.errors import BrokerError
 from partwright.kafka import topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.last_marks import settled_ends
+from partwright.kafka.marks import settled_ends
 from partwright.migration import Migration, Side, copy, cutover, verify
 
 if TYPE_CHECKING:

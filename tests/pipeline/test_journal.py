@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.kafka import embedded_state
+from partwright.kafka import embedded_detached
 from partwright.pipeline import orphan
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
@@ -149,7 +149,7 @@ def test_a_folder_that_others_write_to_is_refused_and_left_open(
     assert not list(shared.iterdir())
     if not inside:
         with pytest.raises(PartwrightError) as refused:
-            embedded_state.status()
+            embedded_detached.status()
         assert str(refused.value) == said
 
 

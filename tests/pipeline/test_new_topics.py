@@ -8,8 +8,7 @@ import pytest
 
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.new_topic import NewTopic
-from partwright.kafka.topic_differences import differences
+from partwright.kafka.topics import NewTopic, differences
 from partwright.pipeline.run import run
 from partwright.pipeline.settings import ParquetTarget, RunSettings
 

@@ -55,7 +55,7 @@ def test_an_answer_shows_itself(place: int) -> None:
 def test_without_the_extra_a_notebook_shows_words_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "partwright.rendering.html.find_spec", lambda name: None if name == "vl_convert" else find(name)
+        "partwright.rendering.picture.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
     for answer in answers():
         found = answer._repr_html_()

@@ -13,8 +13,8 @@ from recorded.saved_answers import SAVED
 
 import partwright as pw
 from partwright import report
+from partwright.answer import Question
 from partwright.keys.clients import KeyPlacements, placements
-from partwright.question import Question
 from partwright.rendering.document import Column, Document, Section, Verdict
 from partwright.rendering.html import MOST_BYTES, html
 
@@ -223,7 +223,7 @@ def test_a_stream_says_whether_it_was_checked(changed: dict[str, Any], state: st
     assert (first.state, first.text.startswith(words)) == (state, True)
     assert second.text.startswith("3,000 were written, 187 were there already, in 3 batches to kafka://")
     assert marked.text.startswith("each record has one more header, partwright, ")
-    assert replace(SAVED["stream"], **changed).table()["lost"].to_pylist() == [changed.get("lost", 0)]
+    assert replace(SAVED["stream"], **changed).to_arrow()["lost"].to_pylist() == [changed.get("lost", 0)]
 
 
 def test_what_a_run_lacks_is_said() -> None:
@@ -252,11 +252,11 @@ def test_tables_of_answers_have_a_row_for_each_partition_client_or_key() -> None
     keys = pa.array([f"k{place}" for place in range(100)])
     check = Check(3)
     check.add(keys)
-    assert check.table().to_pylist() == check.to_dict()["partitions"]
+    assert check.to_arrow().to_pylist() == check.to_dict()["partitions"]
     writer = fingerprint(keys, pw.partition_for_key(keys, 3))
-    assert writer.table().to_pylist()[0] == {"client": "java", "rows": 100, "rows_placed": 100}
-    assert fingerprint(pa.nulls(2, pa.string()), [0, 1]).table().num_rows == 0
-    assert SAVED["run"].table().num_rows == 7
+    assert writer.to_arrow().to_pylist()[0] == {"client": "java", "rows": 100, "rows_placed": 100}
+    assert fingerprint(pa.nulls(2, pa.string()), [0, 1]).to_arrow().num_rows == 0
+    assert SAVED["run"].to_arrow().num_rows == 7
 
 
 def strangers() -> list[Any]:

@@ -13,7 +13,7 @@ import pytest
 import partwright as pw
 from partwright import report
 from partwright.batching import Delivery, Tuning, tune
-from partwright.documents import tune as figures
+from partwright.documents import batch as figures
 from partwright.kafka.throttles import Throttles
 from partwright.keys.clients import KeyPlacements, placements
 

@@ -11,12 +11,12 @@ import pytest
 
 import partwright as pw
 from partwright import report
+from partwright.answer import Question
 from partwright.assignors.compare import compare
 from partwright.audit.check import Check
 from partwright.batching import Delivery, simulate, tune
 from partwright.cluster import BrokerFleet, Capacity, Cluster, TopicClients, advise, reassign
 from partwright.group import PodConsumers, RolledPods, rollout
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from partwright.answer import Answer
@@ -81,7 +81,7 @@ def test_a_question_is_no_part_of_the_value() -> None:
     asked = plain.with_question(Question(command="assign", source="orders.json"))
     assert plain.question == Question()
     assert asked.to_dict() == plain.to_dict()
-    assert asked.table() == plain.table()
+    assert asked.to_arrow() == plain.to_arrow()
     assert report.document(asked).title == f"{report.document(plain).title}: orders.json"
     for again in (copy.copy(asked), pickle.loads(pickle.dumps(asked))):  # noqa: S301 - our own bytes
         assert again.to_dict() == plain.to_dict()

@@ -398,7 +398,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("small from", "rows are in 5, which is not a partition of 5: they are whole numbers from 0 to 4"),
         ("same", "the topic would keep its 12 partitions: nothing would move"),
         ("client", 'there is no client "jav"'),
-        ("frame", "an audit takes a DataFrame of Spark, not list: tables and files have"),
+        ("frame", "a DataFrame of Spark is needed, not list: "),
         ("n", "the number of partitions must be from 1"),
         ("n text", "the number of partitions"),
         ("show", "show is a whole number from 0 to 2147483647, not -1"),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.kafka.connectors import connector_set
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import connector_set, jars
 from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:

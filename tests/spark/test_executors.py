@@ -280,7 +280,10 @@ def test_executors_without_python_are_rows(found: dict[str, Any]) -> None:
     [
         ("arrow", f"has no partwright: {ADVICE}"),
         ("old", f"has partwright 0.0.9, and the driver has {VERSION}: {ADVICE}"),
-        ("bare", "has no pyarrow: install it there, which partwright.spark.ship does not do"),
+        (
+            "bare",
+            "has no pyarrow: set PYSPARK_PYTHON to a Python that has it, or install it there",
+        ),
     ],
 )
 def test_a_job_says_it_in_one_sentence(

@@ -23,7 +23,7 @@ import partwright as pw
 from partwright import spark as pws
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.bounds import Bounds, read_partitions
-from partwright.kafka.connectors import SparkBuild, connector_set
+from partwright.kafka.jars import SparkBuild, connector_set
 from partwright.kafka.records import TopicRecords
 from partwright.spark.requirements import pyspark_version
 

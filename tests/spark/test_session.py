@@ -19,8 +19,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.kafka.connectors import connector_set
-from partwright.kafka.jars import jars, jars_folder
+from partwright.kafka.jars import connector_set, jars, jars_folder
 from partwright.spark.requirements import pyspark_version
 from partwright.spark.spark_home import installed_spark
 

@@ -73,39 +73,33 @@ class Assignment(Answer):
         self.chance = chance
         self.topic_ids: dict[str, str] | None = None
         if group.topic_ids is not None:
-            there = len(group.topics) - group.batches[0]["partitions"].null_count
-            self.topic_ids = dict(zip(group.topics[:there], group.topic_ids[:there], strict=True))
+            existing = len(group.topics) - group.batches[0]["partitions"].null_count
+            self.topic_ids = dict(zip(group.topics[:existing], group.topic_ids[:existing], strict=True))
 
     def __repr__(self) -> str:
-        return "\n".join(
-            [
-                f"{counted(len(self.lists.values), 'partition')} to {counted(len(self.members), 'member')}",
-                *self._rows(),
-            ]
-        )
+        partitions = counted(len(self.lists.values), "partition")
+        return "\n".join([f"{partitions} to {counted(len(self.members), 'member')}", *self._rows()])
 
     def _rows(self) -> list[str]:
         """A shortened line per member, as a terminal shows it."""
         shown = self.members[:_SHOWN]
         width = max(map(len, shown), default=0)
         lines = []
-        for place, name in enumerate(shown):
-            given: dict[str, list[str]] = {}
-            pairs = self.lists[place].values
-            for topic, partition in zip(
-                pairs.field("topic").to_pylist(), pairs.field("partition").to_pylist(), strict=True
-            ):
-                given.setdefault(self.topics[topic], []).append(str(partition))
-            text = "; ".join(f"{topic} {', '.join(numbers)}" for topic, numbers in given.items())
-            lines.append(
-                f"  {name:{width}}  {text if len(text) <= _ROW else text[: _ROW - 1] + '…'}".rstrip()
-            )
+        for name in shown:
+            numbers: dict[str, list[str]] = {}
+            for topic, partition in self.partitions_of(name):
+                numbers.setdefault(topic, []).append(str(partition))
+            text = "; ".join(f"{topic} {', '.join(those)}" for topic, those in numbers.items())
+            cut = text if len(text) <= _ROW else f"{text[: _ROW - 1]}…"
+            lines.append(f"  {name:{width}}  {cut}".rstrip())
         left = len(self.members) - len(shown)
         return [*lines, f"  … and {counted(left, 'more member')}"] if left else lines
 
     def to_dict(self) -> dict[str, list[tuple[str, int]]]:
         """Each member's list of (topic, partition), in the order of Kafka's own list."""
-        pairs = self._pairs()
+        values = self.lists.values
+        names = map(self.topics.__getitem__, values.field("topic").to_pylist())
+        pairs = list(zip(names, values.field("partition").to_pylist(), strict=True))
         ends = self.lists.offsets.to_pylist()
         return {name: pairs[ends[place] : ends[place + 1]] for place, name in enumerate(self.members)}
 
@@ -115,7 +109,7 @@ class Assignment(Answer):
         chance = {} if self.chance is None else {"chance": self.chance._asdict()}
         return {"assignment": self.to_dict(), **ids, **chance}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A table of `member`, `topic` (both dictionaries) and `partition`; a row per partition, in the answer's order.
 
         Examples:
@@ -123,15 +117,16 @@ class Assignment(Answer):
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_arrow().to_pylist()
             [{'member': 'c1', 'topic': 't', 'partition': 0}, {'member': 'c1', 'topic': 't', 'partition': 1}]
         """
-        readers = pc.list_parent_indices(self.lists).cast(pa.int32())
         pairs = self.lists.values
+        return self._table(pc.list_parent_indices(self.lists), pairs.field("topic"), pairs.field("partition"))
+
+    def _table(self, members: pa.Array, topics: pa.Array, partitions: pa.Array) -> pa.Table:
+        names = pa.array(self.members, pa.string()), pa.array(self.topics, pa.string())
         return pa.table(
             {
-                "member": pa.DictionaryArray.from_arrays(readers, pa.array(self.members, pa.string())),
-                "topic": pa.DictionaryArray.from_arrays(
-                    pairs.field("topic"), pa.array(self.topics, pa.string())
-                ),
-                "partition": pairs.field("partition"),
+                "member": pa.DictionaryArray.from_arrays(members.cast(pa.int32()), names[0]),
+                "topic": pa.DictionaryArray.from_arrays(topics, names[1]),
+                "partition": partitions,
             }
         )
 
@@ -180,15 +175,10 @@ class Assignment(Answer):
             >>> pw.assign({"t": 2}, members, "sticky").claims().to_pylist()
             [{'member': 'c1', 'topic': 't', 'partition': 1}]
         """
-        members = self._group.batches[1]
-        owners = pc.list_parent_indices(members["owned_topic"]).cast(pa.int32())
-        topics = pc.list_flatten(members["owned_topic"])
-        return pa.table(
-            {
-                "member": pa.DictionaryArray.from_arrays(owners, pa.array(self.members, pa.string())),
-                "topic": pa.DictionaryArray.from_arrays(topics, pa.array(self.topics, pa.string())),
-                "partition": pc.list_flatten(members["owned_partition"]),
-            }
+        owned = self._group.batches[1]
+        topics, partitions = owned["owned_topic"], owned["owned_partition"]
+        return self._table(
+            pc.list_parent_indices(topics), pc.list_flatten(topics), pc.list_flatten(partitions)
         )
 
     def subscribed_partitions(self) -> int:
@@ -230,7 +220,11 @@ class Assignment(Answer):
             >>> pw.assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}).spread()
             Spread(min=1, max=2, mean=1.5)
         """
-        return _spread(pc.list_value_length(self.lists), len(self.members))
+        if not self.members:
+            return Spread(0, 0, 0.0)
+        counts = pc.list_value_length(self.lists)
+        ends = pc.min_max(counts).as_py()
+        return Spread(ends["min"], ends["max"], pc.mean(counts).as_py())
 
     def per_topic_spread(self) -> dict[str, Spread]:
         """For each topic, how many of its partitions a subscriber has; topics without a reader are left out.
@@ -246,7 +240,7 @@ class Assignment(Answer):
             .group_by(["topic", "member"])
             .aggregate([([], "count_all")])
         )
-        found = rows.group_by("topic").aggregate(
+        per_topic = rows.group_by("topic").aggregate(
             [("count_all", "min"), ("count_all", "max"), ("count_all", "sum"), ("count_all", "count")]
         )
         subscribed = self._group.subscribed
@@ -256,7 +250,7 @@ class Assignment(Answer):
         )
         readers = dict(zip(named["topic"].to_pylist(), named["count_all"].to_pylist(), strict=True))
         spreads = {}
-        for row in found.sort_by("topic").to_pylist():
+        for row in per_topic.sort_by("topic").to_pylist():
             members = max(readers.get(row["topic"], 0), row["count_all_count"])
             fewest = row["count_all_min"] if members == row["count_all_count"] else 0
             mean = row["count_all_sum"] / members
@@ -288,19 +282,7 @@ class Assignment(Answer):
         hits = pc.list_parent_indices(replicas).filter(pc.equal(replicas.flatten(), reader))
         return pc.count_distinct(hits).as_py() / len(pairs) if len(pairs) else None
 
-    def _pairs(self) -> list[tuple[str, int]]:
-        pairs = self.lists.values
-        names = map(self.topics.__getitem__, pairs.field("topic").to_pylist())
-        return list(zip(names, pairs.field("partition").to_pylist(), strict=True))
-
     def _owners(self, column: str) -> pa.Table:
         table = self.to_arrow()
         text = {name: table[name].cast(pa.string()) for name in ("topic", "member")}
         return pa.table({"topic": text["topic"], "partition": table["partition"], column: text["member"]})
-
-
-def _spread(counts: pa.Array, members: int) -> Spread:
-    if not members:
-        return Spread(0, 0, 0.0)
-    found = pc.min_max(counts).as_py()
-    return Spread(found["min"], found["max"], pc.mean(counts).as_py())

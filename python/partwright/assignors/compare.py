@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from partwright._check import listed
 from partwright.answer import Answers
 from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
@@ -84,7 +85,7 @@ class Comparison(Answers[Compared]):
     """Each assignor's result for one group.
 
     Attributes:
-        parts: The results, in the order of `COMPARED`, then your own assignors'.
+        parts: The results, in the order of the assignors.
         members: How many members the group has.
         topics: Its topics, each with its number of partitions.
         assumed: What was assumed about the group, a sentence each.
@@ -98,7 +99,7 @@ class Comparison(Answers[Compared]):
     topics: Mapping[str, int]
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each assignor: its figures, with `fewest`, `most` and `mean` in place of the spread.
 
         Where an assignor has no assignment, all but `assignor` and `error` are null.
@@ -118,51 +119,56 @@ class Comparison(Answers[Compared]):
 def compare(
     topics: Mapping[str, int] | Table,
     members: Iterable[Member | str] | Mapping[str, Iterable[str]] | Table,
+    assignors: Iterable[object] = COMPARED,
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | Table | None = None,
     topic_ids: Mapping[str, str] | None = None,
     clock: Callable[[], float] | None = None,
-    own: Sequence[object] = (),
 ) -> Comparison:
-    """Compare the assignors of today's consumer groups on one group.
+    """Compare assignors on one group.
 
     `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols. Each gives an answer
-    whose `table()` has a row for each, and names it in the first column.
+    whose `to_arrow()` has a row for each, and names it in the first column.
 
     Args:
         topics: See `partwright.assign`.
         members: See `partwright.assign`.
+        assignors: Names of assignors, of other clients too, or your own, as `partwright.assign` takes one; by default
+            those of today's consumer groups.
         racks: See `partwright.assign`.
         topic_ids: See `partwright.assign`.
         clock: A function that returns seconds; None measures no time.
-        own: Your own assignors, listed after Kafka's: see `partwright.assign`.
 
     Returns:
         The answer, a sequence of `Compared`.
 
     Raises:
-        PartwrightError: The group is invalid.
+        PartwrightError: The group is invalid, or there is no such assignor.
 
     Examples:
-        >>> found = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
-        >>> found.table().select(["assignor", "moved"]).to_pylist()[0]
+        >>> parts = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
+        >>> parts.to_arrow().select(["assignor", "moved"]).to_pylist()[0]
         {'assignor': 'range', 'moved': 0}
+        >>> [each.spread.max for each in compare({"t": 3}, ["c1", "c2"], ["sticky", "sarama:range"])]
+        [2, 2]
     """
     group = group_of(topics, members, racks)
-    found = []
-    for assignor in [*COMPARED, *map(resolve, own)]:
+    parts = []
+    for assignor in map(
+        resolve, [assignors] if isinstance(assignors, str) else listed(assignors, "assignors")
+    ):
         name = assignor if isinstance(assignor, str) else assignor.name
         began = None if clock is None else clock()
         try:
             assignment = assign_group(group, assignor, topic_ids)
         except PartwrightError as error:
-            found.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
+            parts.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
             continue
         seconds = None if clock is None or began is None else clock() - began
-        found.append(_figures(name, assignment, seconds))
+        parts.append(_figures(name, assignment, seconds))
     counts = dict(zip(group.topics, group.batches[0]["partitions"].to_pylist(), strict=True))
     known = {name: count for name, count in counts.items() if count is not None}
-    return Comparison(tuple(found), len(group.members), known)
+    return Comparison(tuple(parts), len(group.members), known)
 
 
 def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:

@@ -13,7 +13,7 @@ partwright.errors.PartwrightError: assignor 'nothing': it gives 'c2' partition 9
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any
 
@@ -29,7 +29,7 @@ from partwright.assignors.consumer_partition_assignor import (
     Subscription,
     TopicPartition,
 )
-from partwright.assignors.members import Group  # noqa: TC001 - the example above makes one
+from partwright.assignors.members import Group, is_list
 from partwright.errors import PartwrightError
 from partwright.user_code import called, made
 
@@ -63,7 +63,7 @@ class OwnAssignor:
                 f"an assignor assigns: {class_name} has no assign(cluster, group_subscription)"
             )
         protocols = self._attribute("supported_protocols", ("EAGER",))
-        if not _is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
+        if not is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
             raise PartwrightError(
                 f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
             )
@@ -73,15 +73,15 @@ class OwnAssignor:
         self.protocols: tuple[str, ...] = tuple(protocols)
 
     @classmethod
-    def of(cls, given: object) -> OwnAssignor:
+    def of(cls, assignor: object) -> OwnAssignor:
         """An assignor that is an object, its class, or the class's path, `package.module:Class` or with a dot.
 
         Raises:
             PartwrightError: It cannot be imported or made, or is not an assignor.
         """
-        if isinstance(given, OwnAssignor):
-            return given
-        return cls(made("assignor", given))
+        if isinstance(assignor, OwnAssignor):
+            return assignor
+        return cls(made("assignor", assignor))
 
     def lists(self, group: Group) -> pa.ListArray:
         """Its assignment for each member.
@@ -90,15 +90,15 @@ class OwnAssignor:
             PartwrightError: Its code raises, or its answer is invalid.
         """
         subscriptions = self._subscriptions(group)
-        given = self.assignment(_cluster(group), subscriptions)
+        parts = self.assignment(_cluster(group), subscriptions)
         generation = max([0, *(each.generation_id or 0 for each in subscriptions.values())]) + 1
-        for name, part in given.items():
+        for name, part in parts.items():
             self.tell(part, ConsumerGroupMetadata(generation, name, subscriptions[name].group_instance_id))
         numbers = {name: number for number, name in enumerate(group.topics)}
         return pa.array(
             [
                 [{"topic": numbers[topic], "partition": at} for topic, at in part.partitions]
-                for part in given.values()
+                for part in parts.values()
             ],
             _LISTS,
         )
@@ -118,12 +118,12 @@ class OwnAssignor:
             raise self._wrong(
                 f"it gives partitions to {stranger!r}, and there is no such member in the group"
             )
-        given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
-        readers = self._check(given, subscriptions, cluster)
+        parts = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
+        readers = self._check(parts, subscriptions, cluster)
         if "COOPERATIVE" in self.protocols:
             # Kafka ignores members that are left out.
             self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
-        return given
+        return parts
 
     def user_data(self, topics: set[str]) -> bytes | None:
         """The bytes that a member with these topics sends along.
@@ -148,28 +148,28 @@ class OwnAssignor:
             self._call("on_assignment", part, metadata)
 
     def _subscriptions(self, group: Group) -> dict[str, Subscription]:
-        found = {}
+        subscriptions = {}
         for row in group.batches[1].to_pylist():
             topics = [group.topics[number] for number in row["topics"]]
-            data = self.user_data(set(topics))
-            numbers, partitions = row["owned_topic"] or (), row["owned_partition"] or ()
-            owned = [
-                TopicPartition(group.topics[at], each) for at, each in zip(numbers, partitions, strict=True)
-            ]
-            generation = None if row["generation"] < 0 else row["generation"]
-            rack = None if row["rack"] is None else group.rack_names[row["rack"]]
-            found[row["id"]] = Subscription(topics, data, owned, generation, row["instance_id"], rack)
-        return found
+            pairs = zip(row["owned_topic"] or (), row["owned_partition"] or (), strict=True)
+            subscriptions[row["id"]] = Subscription(
+                topics,
+                self.user_data(set(topics)),
+                [TopicPartition(group.topics[at], partition) for at, partition in pairs],
+                None if row["generation"] < 0 else row["generation"],
+                row["instance_id"],
+                None if row["rack"] is None else group.rack_names[row["rack"]],
+            )
+        return subscriptions
 
     def _part(self, member: str, part: object) -> MemberAssignment:
         partitions: Any
         partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
-        is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
-        told = f"{type(self._assignor).__qualname__}.assign"
+        is_several = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
         # The assignor may return a generator.
-        pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
+        pairs = called(self._path("assign"), lambda: list(partitions)) if is_several else [partitions]
         for pair in pairs:
-            if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
+            if not (is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
                 raise self._wrong(
                     f"what it gives to {member!r} is a list of (topic, partition), not {shown(pair)}"
                 )
@@ -177,13 +177,13 @@ class OwnAssignor:
 
     def _check(
         self,
-        given: Mapping[str, MemberAssignment],
+        parts: Mapping[str, MemberAssignment],
         subscriptions: Mapping[str, Subscription],
         cluster: GroupCluster,
     ) -> dict[tuple[str, int], str]:
         """The reader of each partition."""
         readers: dict[tuple[str, int], str] = {}
-        for member, part in given.items():
+        for member, part in parts.items():
             topics = set(subscriptions[member].topics)
             for topic, partition in part.partitions:
                 what = f"it gives {member!r} partition {partition} of {topic!r}"
@@ -203,7 +203,7 @@ class OwnAssignor:
         self, readers: Mapping[tuple[str, int], str], subscriptions: Mapping[str, Subscription]
     ) -> None:
         """Check as `ConsumerCoordinator.validateCooperativeAssignment` does."""
-        owned = {member: set(said.owned_partitions) for member, said in subscriptions.items()}
+        owned = {member: set(each.owned_partitions) for member, each in subscriptions.items()}
         for member, those in owned.items():
             for pair in sorted(those):
                 reader = readers.get(pair, member)
@@ -213,13 +213,14 @@ class OwnAssignor:
                         "cooperative assignor withholds it once (Kafka's own consumer throws IllegalStateException)"
                     )
 
-    def _attribute(self, attribute: str, default: object) -> Any:
-        told = f"{type(self._assignor).__qualname__}.{attribute}"
-        return called(told, lambda: getattr(self._assignor, attribute, default))
+    def _attribute(self, name: str, default: object) -> Any:
+        return called(self._path(name), lambda: getattr(self._assignor, name, default))
 
     def _call(self, method: str, *arguments: object) -> object:
-        told = f"{type(self._assignor).__qualname__}.{method}"
-        return called(told, lambda: getattr(self._assignor, method)(*arguments))
+        return called(self._path(method), lambda: getattr(self._assignor, method)(*arguments))
+
+    def _path(self, name: str) -> str:
+        return f"{type(self._assignor).__qualname__}.{name}"
 
     def _wrong(self, what: str) -> PartwrightError:
         return PartwrightError(f"assignor {self.name!r}: {what}")
@@ -237,21 +238,15 @@ def is_path(name: str) -> bool:
 
 def _cluster(group: Group) -> GroupCluster:
     counts, racks = group.partitions.to_pylist(), None if group.racks is None else group.racks.to_pylist()
-    found = {}
+    infos = {}
     for number in sorted(pc.unique(group.subscribed.values).to_pylist()):
         name, count = group.topics[number], counts[number]
         near = [()] * count if racks is None else racks[number]
+        names = [[group.rack_names[rack] for rack in those if rack >= 0] for those in near]
         if count:
-            found[name] = [
-                PartitionInfo(name, at, [group.rack_names[rack] for rack in those if rack >= 0])
-                for at, those in enumerate(near)
-            ]
-    return GroupCluster(found)
+            infos[name] = [PartitionInfo(name, at, those) for at, those in enumerate(names)]
+    return GroupCluster(infos)
 
 
-def _is_list(given: object) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
-
-
-def _is_whole(given: object) -> bool:
-    return hasattr(given, "__index__") and not isinstance(given, bool)
+def _is_whole(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)

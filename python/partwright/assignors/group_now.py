@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted
 from partwright.answer import Answer
+from partwright.assignors.assign import stable_assignment
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
-from partwright.assignors.stable_assignments import stable_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +75,8 @@ class GroupNow(Answer):
 
     def to_dict(self) -> Json:
         """The object that `partwright assign --explain --json` prints, without its summary."""
-        leavers = self.leaver_moves
+        moves = self.leaver_moves
+        counts = ("unread", "would_move", "would_be_unread")
         return {
             "assignor": self.assignor,
             "members": [
@@ -83,11 +84,9 @@ class GroupNow(Answer):
                 for member, topics in self.reads.items()
             ],
             "idle": self.idle,
-            "unread": self.unread,
-            "would_move": self.would_move,
-            "would_be_unread": self.would_be_unread,
+            **{name: getattr(self, name) for name in counts},
             "joiner_moves": list(self.joiner_moves),
-            "leaver_moves": None if leavers is None else [list(each) for each in leavers],
+            "leaver_moves": None if moves is None else [list(each) for each in moves],
             "leaver_unread": None if self.leaver_unread is None else list(self.leaver_unread),
             "uneven": list(self.uneven),
             "apart": None if self.apart is None else {"topic": self.apart[0], "partitions": self.apart[1]},
@@ -105,20 +104,20 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
     Raises:
         PartwrightError: See `partwright.assign`.
     """
-    found = resolve(assignor)
-    name = found if isinstance(found, str) else found.name
+    resolved = resolve(assignor)
+    name = resolved if isinstance(resolved, str) else resolved.name
     # This also refuses an invalid group.
-    now = _stable_owners(topics, members, found)
+    now = _stable_owners(topics, members, resolved)
     owners = _owned(members)
     lists = {each["id"]: list(each["topics"]) for each in members}
     everything = list(dict.fromkeys(topic for read in lists.values() for topic in read))
     alike = dict.fromkeys(map(tuple, lists.values()))
     newcomers = [{"id": f"{sign}newcomer", "topics": [*those]} for those in alike for sign in "!~"]
-    joined = [_moved(owners, _stable_owners(topics, [*members, each], found)) for each in newcomers]
+    joined = [_moved(owners, _stable_owners(topics, [*members, each], resolved)) for each in newcomers]
     left, unread = [], []
     if len(members) > 1:
         for place, gone in enumerate(members):
-            after = _stable_owners(topics, [*members[:place], *members[place + 1 :]], found)
+            after = _stable_owners(topics, [*members[:place], *members[place + 1 :]], resolved)
             left.append((_moved(owners, after), str(gone["id"])))
             unread.append((_unread(owners, after), str(gone["id"])))
     most_unread = max(unread, key=lambda each: each[0], default=(0, ""))
@@ -197,5 +196,5 @@ def _reasons(
     if assignor.rpartition(":")[2].removeprefix("server-") == "range" and len(topics) > 1:
         of = f"of {counted(len(topics), 'topic')}"
         fewer = counted(few, f"{of} has", f"{of} have")
-        told = f", and {fewer} fewer partitions than there are members" if few else ""
-        yield f"{assignor} shares each topic on its own, the first members getting what is left over{told}"
+        more = f", and {fewer} fewer partitions than there are members" if few else ""
+        yield f"{assignor} shares each topic on its own, the first members getting what is left over{more}"

@@ -9,16 +9,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import shown
-from partwright.assignors.columns import (
+from partwright.assignors.members import Group, Owned, owned_before, replica_lists
+from partwright.assignors.tables import (
+    OPTIONAL,
     Names,
+    check_types,
+    first_null,
+    is_table,
+    is_text,
     member_columns,
     member_rows,
+    once_by_topic,
     one_chunk,
+    read,
     replica_places,
     whole_numbers,
 )
-from partwright.assignors.members import Group, Owned, owned_before, replica_lists
-from partwright.assignors.tables import OPTIONAL, check_types, is_table, is_text, read
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ def group_of(
             if racks is not None:
                 raise PartwrightError("topics has a column racks, and racks= is given too: leave one out")
             racks = table.select(["topic", "racks"])
-        topics = _once("topics", table, "partitions")
+        topics = once_by_topic("topics", table, "partitions")
     if not is_table(members):
         return Group.of(topics, members, _as_mapping(racks), owned, order)
     # Refuses invalid topics.
@@ -98,17 +104,19 @@ def owned_of(given: Table) -> Owned:
     odd: list[int] = []
     partition = whole_numbers(table["partition"].combine_chunks(), 0, odd)
     if partition.null_count:
-        odd.append(pc.index(pc.is_null(partition), value=True).as_py())
+        odd.append(first_null(partition))
     if odd:
         row = min(odd)
-        given = table["partition"][row].as_py()
-        raise PartwrightError(f"owned: row {row} has {shown(given)}, which is not a partition")
+        value = table["partition"][row].as_py()
+        raise PartwrightError(f"owned: row {row} has {shown(value)}, which is not a partition")
     if not pc.all(pc.less_equal(member.slice(0, max(len(member) - 1, 0)), member.slice(1))).as_py():
         # Arrow sorts stably.
         order = pc.sort_indices(member)
         member, topic, partition = (column.take(order) for column in (member, topic, partition))
-    found = pc.value_counts(member)
-    counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+    pairs_of = pc.value_counts(member)
+    counts = dict(
+        zip(pairs_of.field("values").to_pylist(), pairs_of.field("counts").to_pylist(), strict=True)
+    )
     ends = [0, *accumulate(counts.get(place, 0) for place in range(len(members)))]
     pairs = pa.StructArray.from_arrays([topic, partition], ["topic", "partition"])
     return Owned(members, topics, pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pairs))
@@ -124,26 +132,16 @@ def _numbered(column: pa.ChunkedArray, name: str) -> tuple[pa.Array, list[str]]:
         values = values.cast(pa.string()).dictionary_encode()
         names = values.dictionary.to_pylist()
     if values.null_count:
-        row = pc.index(pc.is_null(values), value=True).as_py()
+        row = first_null(values)
         raise PartwrightError(f"owned: row {row} has no {name}")
     return values.indices.cast(pa.int32()), names
-
-
-def _once(name: str, table: pa.Table, column: str) -> dict[str, Any]:
-    """A column as a dict by topic; a topic that occurs twice is refused."""
-    topics = table["topic"].to_pylist()
-    found = dict(zip(topics, table[column].to_pylist(), strict=True))
-    if len(found) < len(topics):
-        twice = next(topic for at, topic in enumerate(topics) if topic in topics[:at])
-        raise PartwrightError(f"{name} has {twice!r} twice: each topic once")
-    return found
 
 
 def _as_mapping(racks: Mapping[str, Any] | Table | None) -> Mapping[str, Any] | None:
     """Racks in the form that `Group.of` takes."""
     if racks is None or not is_table(racks):
         return racks
-    found = _once("racks", read("racks", racks, ("topic", "racks"), ()), "racks")
+    found = once_by_topic("racks", read("racks", racks, ("topic", "racks"), ()), "racks")
     return {topic: lists for topic, lists in found.items() if lists is not None}
 
 

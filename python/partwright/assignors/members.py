@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import as_int, counted, shown
-from partwright.assignors.columns import INT32
+from partwright._check import as_int, counted, enumeration, shown
+from partwright.assignors.tables import INT32
 from partwright.errors import PartwrightError
 
 __all__ = [
@@ -18,11 +18,12 @@ __all__ = [
     "Group",
     "Member",
     "Owned",
+    "is_list",
+    "listed_members",
     "owned_before",
     "owned_by",
     "owned_pairs",
     "replica_lists",
-    "with_topics",
 ]
 
 Member: TypeAlias = Mapping[str, object]
@@ -51,7 +52,7 @@ class Group:
         subscribed: By member, a list of places in `topics`.
         racks: By topic and partition, lists of the numbers of the replicas' racks; None if no racks are given.
         batches: The record batches of topics and of members, as the core takes them.
-        topic_ids: The topics' IDs, if the assignor uses them (`topic_ids.py`).
+        topic_ids: The topics' IDs, if the assignor uses them (`assign.with_topic_ids`).
     """
 
     topics: list[str]
@@ -87,35 +88,33 @@ class Group:
             >>> group.topics, group.partitions.to_pylist(), group.subscribed.to_pylist()
             (['t', 'u'], [2, 0], [[0, 1]])
         """
-        columns = _Columns(_counts(topics))
-        if isinstance(members, Mapping):
-            members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
-        if not _is_iterable(members):
-            raise PartwrightError(f"members is a list of ids or of objects, not {shown(members)}")
-        for member in with_topics(members, topics):
-            columns.add(member, has_owned=owned is not None)
-        ids = list(columns.ids)
-        subscribed = columns.subscriptions()
-        owned_lists = columns.owned_lists() if owned is None else owned_before(owned, ids, columns.numbers)
+        counts = _counts(topics)
+        rows = [_fields(member, has_owned=owned is not None) for member in listed_members(members, topics)]
+        ids = _once([row.id for row in rows])
+        numbers = {name: number for number, name in enumerate(counts)}
+        subscribed = _subscriptions([row.topics for row in rows], ids, numbers)
+        owned_lists = (
+            _pair_lists([row.owned for row in rows], ids, numbers)
+            if owned is None
+            else owned_before(owned, ids, numbers)
+        )
+        rack_numbers: dict[str, int] = {}
+        member_racks = [_numbered(rack_numbers, row.rack) if row.rack else None for row in rows]
         # Only now are all topics known.
-        replicas = None
-        if racks:
-            replicas = replica_lists(racks, columns.counts, columns.numbers, columns.rack_numbers)
-        of_members = {
+        replicas = replica_lists(racks, counts, numbers, rack_numbers) if racks else None
+        columns = {
             "id": _texts(ids, "id"),
-            "instance_id": _texts(columns.instances, "instance_id"),
-            "rack": pa.array(columns.racks, pa.int32()),
-            "generation": pa.array(columns.generations, pa.int32()),
+            "instance_id": _texts([row.instance_id for row in rows], "instance_id"),
+            "rack": pa.array(member_racks, pa.int32()),
+            "generation": pa.array([row.generation for row in rows], pa.int32()),
             "topics": subscribed,
             "owned_topic": owned_lists[0],
             "owned_partition": owned_lists[1],
         }
         if no_racks is not None:
-            of_members["no_rack"] = pa.array(no_racks, pa.int32())
-        batch = pa.RecordBatch.from_pydict(of_members)
-        return cls.of_columns(
-            columns.counts, list(columns.numbers), batch, replicas, columns.rack_numbers, order
-        )
+            columns["no_rack"] = pa.array(no_racks, pa.int32())
+        batch = pa.RecordBatch.from_pydict(columns)
+        return cls.of_columns(counts, list(numbers), batch, replicas, rack_numbers, order)
 
     @classmethod
     def of_columns(
@@ -159,19 +158,26 @@ class Group:
         )
 
 
-def with_topics(members: Iterable[object], topics: Iterable[str]) -> list[object]:
-    """Members as objects; one that is only an ID subscribes to all topics.
+def listed_members(members: object, topics: Iterable[str]) -> list[Any]:
+    """Members as objects, in any of the forms that callers write; one that is only an ID subscribes to all topics.
+
+    Raises:
+        PartwrightError: It is not a list, nor an object of members and their topics.
 
     Examples:
-        >>> with_topics(["c1"], {"t": 3})
-        [{'id': 'c1', 'topics': ['t']}]
+        >>> listed_members(["c1"], {"t": 3}), listed_members({"c1": ["u"]}, {"t": 3})
+        ([{'id': 'c1', 'topics': ['t']}], [{'id': 'c1', 'topics': ['u']}])
     """
+    if isinstance(members, Mapping):
+        return [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes)):
+        raise PartwrightError(f"members is a list of ids or of objects, not {shown(members)}")
     # What cannot be the topics is refused with the group.
     everything = list(topics) if _is_iterable(topics) or isinstance(topics, Mapping) else []
     return [{"id": each, "topics": everything} if isinstance(each, str) else each for each in members]
 
 
-def owned_by(given: Mapping[str, Any]) -> Owned:
+def owned_by(lists: Mapping[str, Any]) -> Owned:
     """The partitions that members own, from what each owns: pairs of a topic and a partition, or lists by topic.
 
     Raises:
@@ -182,87 +188,87 @@ def owned_by(given: Mapping[str, Any]) -> Owned:
         >>> owned.members, owned.topics, owned.lists.to_pylist()[0]
         (['c1', 'c2'], ['t'], [{'topic': 0, 'partition': 0}, {'topic': 0, 'partition': 1}])
     """
-    for name in given:
+    for name in lists:
         if not isinstance(name, str):
             raise PartwrightError(f"owned: a member's id is text, not {shown(name)}")
     numbers: dict[str, int] = {}
-    pairs: list[list[Any] | None] = [owned_pairs(name, claimed) for name, claimed in given.items()]
-    found = _core.pair_lists(pairs, numbers)
-    if isinstance(found, tuple):
-        member, place = found
-        raise PartwrightError(f"member {list(given)[member]!r}: {_odd((pairs[member] or [])[place])}")
-    topics, partitions = found
+    pairs: list[list[Any] | None] = [owned_pairs(name, owned) for name, owned in lists.items()]
+    topics, partitions = _pair_lists(pairs, list(lists), numbers)
     values = pa.StructArray.from_arrays([topics.values, partitions.values], ["topic", "partition"])
-    return Owned(list(given), list(numbers), pa.ListArray.from_arrays(topics.offsets, values))
+    return Owned(list(lists), list(numbers), pa.ListArray.from_arrays(topics.offsets, values))
 
 
-class _Columns:
-    """The members' columns while members are read."""
+class _Member(NamedTuple):
+    """A member's fields, checked but for the names of topics and what it owns, which the core checks faster."""
 
-    def __init__(self, counts: dict[str, int]) -> None:
-        self.counts = counts
-        self.numbers = {name: number for number, name in enumerate(counts)}
-        self.rack_numbers: dict[str, int] = {}
-        self.ids: dict[str, None] = {}
-        self.instances: list[str | None] = []
-        self.racks: list[int | None] = []
-        self.generations: list[int] = []
-        self.subscribed: list[list[object]] = []
-        self.owned: list[list[object] | None] = []
+    id: str
+    topics: list[object]
+    instance_id: str | None
+    rack: str | None
+    generation: int
+    owned: list[Any] | None
 
-    def add(self, member: object, *, has_owned: bool) -> None:
-        if not isinstance(member, Mapping):
-            raise PartwrightError(f"a member is its id, or an object with id and topics, not {shown(member)}")
-        name = member.get("id")
-        if not isinstance(name, str):
-            raise PartwrightError(f"a member's id is text, not {shown(name)}")
-        if name in self.ids:
-            raise PartwrightError(f"members has {name!r} twice: each id once")
-        for field in member:
-            if field == "streams" and member[field] is not None:
-                raise PartwrightError(
-                    f"member {name!r} has streams, which only old-range and old-roundrobin know"
-                )
-            if field not in _FIELDS:
-                known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
-                raise PartwrightError(f"member {name!r} has a field {field!r}: there are {known}")
-        self.ids[name] = None
-        subscribed: Any = member.get("topics")
-        if not _is_iterable(subscribed):
-            raise PartwrightError(f"member {name!r}: topics is a list of names, not {shown(subscribed)}")
-        self.subscribed.append(subscribed if isinstance(subscribed, list) else list(subscribed))
-        self.instances.append(_optional_text(name, "instance_id", member))
-        rack = _optional_text(name, "rack", member)
-        self.racks.append(self._rack(rack) if rack else None)
-        self.generations.append(_generation(name, member.get("generation")))
-        claimed = member.get("owned")
-        if claimed is not None and has_owned:
-            raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
-        self.owned.append(None if claimed is None else owned_pairs(name, claimed))
 
-    def subscriptions(self) -> pa.ListArray:
-        """Lists of the topics' numbers; a topic without a count gets the next number."""
-        found = _core.name_lists(self.subscribed, self.numbers)
-        if isinstance(found, tuple):
-            member, place = found
-            odd = self.subscribed[member][place]
-            raise PartwrightError(f"member {self._named(member)}: a topic is text, not {shown(odd)}")
-        return found[0]
+def _fields(member: object, *, has_owned: bool) -> _Member:
+    if not isinstance(member, Mapping):
+        raise PartwrightError(f"a member is its id, or an object with id and topics, not {shown(member)}")
+    name = member.get("id")
+    if not isinstance(name, str):
+        raise PartwrightError(f"a member's id is text, not {shown(name)}")
+    for field in member:
+        if field == "streams" and member[field] is not None:
+            raise PartwrightError(
+                f"member {name!r} has streams, which only old-range and old-roundrobin know"
+            )
+        if field not in _FIELDS:
+            raise PartwrightError(f"member {name!r} has a field {field!r}: there are {enumeration(_FIELDS)}")
+    subscribed: Any = member.get("topics")
+    if not _is_iterable(subscribed):
+        raise PartwrightError(f"member {name!r}: topics is a list of names, not {shown(subscribed)}")
+    owned = member.get("owned")
+    if owned is not None and has_owned:
+        raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
+    return _Member(
+        name,
+        subscribed if isinstance(subscribed, list) else list(subscribed),
+        _optional_text(name, "instance_id", member),
+        _optional_text(name, "rack", member),
+        _generation(name, member.get("generation")),
+        None if owned is None else owned_pairs(name, owned),
+    )
 
-    def owned_lists(self) -> tuple[pa.ListArray, pa.ListArray]:
-        """The partitions that members own: lists of topics and of partitions, null for a member that reports none."""
-        found = _core.pair_lists(self.owned, self.numbers)
-        if isinstance(found, tuple):
-            member, place = found
-            raise PartwrightError(f"member {self._named(member)}: {_odd((self.owned[member] or [])[place])}")
-        topics, partitions = found
-        return topics, partitions
 
-    def _named(self, member: int) -> str:
-        return repr(list(self.ids)[member])
+def _once(ids: list[str]) -> list[str]:
+    """IDs of which no two are the same."""
+    if len(set(ids)) < len(ids):
+        twice = next(name for at, name in enumerate(ids) if name in ids[:at])
+        raise PartwrightError(f"members has {twice!r} twice: each id once")
+    return ids
 
-    def _rack(self, rack: str) -> int:
-        return self.rack_numbers.setdefault(rack, len(self.rack_numbers))
+
+def _numbered(numbers: dict[str, int], name: str) -> int:
+    return numbers.setdefault(name, len(numbers))
+
+
+def _subscriptions(lists: list[list[object]], ids: Sequence[str], numbers: dict[str, int]) -> pa.ListArray:
+    """Lists of the topics' numbers; a topic without a count gets the next number."""
+    numbered = _core.name_lists(lists, numbers)
+    if isinstance(numbered, tuple):
+        member, place = numbered
+        raise PartwrightError(f"member {ids[member]!r}: a topic is text, not {shown(lists[member][place])}")
+    return numbered[0]
+
+
+def _pair_lists(
+    pairs: list[list[Any] | None], ids: Sequence[str], numbers: dict[str, int]
+) -> tuple[pa.ListArray, pa.ListArray]:
+    """The partitions that members own: lists of topics and of partitions, null for a member that reports none."""
+    lists = _core.pair_lists(pairs, numbers)
+    if isinstance(lists, tuple):
+        member, place = lists
+        raise PartwrightError(f"member {ids[member]!r}: {_odd((pairs[member] or [])[place])}")
+    topics, partitions = lists
+    return topics, partitions
 
 
 def replica_lists(
@@ -287,35 +293,30 @@ def replica_lists(
     for name in racks:
         if name not in counts:
             raise PartwrightError(f"racks has a topic {name!r} that topics lacks")
-    ends, replica_ends, found = [0], [0], []
+    ends, replica_ends, all_racks = [0], [0], []
     for name in numbers:
         count = counts.get(name, 0)
         partitions = racks.get(name)
         if partitions is None:
             partitions = [()] * count
-        if not _is_list(partitions) or len(partitions) != count:
-            told = f"{len(partitions)} lists" if _is_list(partitions) else shown(partitions)
-            raise PartwrightError(
-                f"racks of topic {name!r}: {told}, but it has {counted(count, 'partition')}"
-            )
+        if not is_list(partitions) or len(partitions) != count:
+            has = f"{len(partitions)} lists" if is_list(partitions) else shown(partitions)
+            raise PartwrightError(f"racks of topic {name!r}: {has}, but it has {counted(count, 'partition')}")
         for replicas in partitions:
-            if not _is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
+            if not is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
                 raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is not a list of racks")
-            found += [
-                -1 if rack is None else rack_numbers.setdefault(rack, len(rack_numbers)) for rack in replicas
-            ]
-            replica_ends.append(len(found))
+            all_racks += [-1 if rack is None else _numbered(rack_numbers, rack) for rack in replicas]
+            replica_ends.append(len(all_racks))
         ends.append(len(replica_ends) - 1)
-    replicas = _lists(replica_ends, found)
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), _lists(replica_ends, all_racks))
 
 
-def owned_pairs(name: str, claimed: Any) -> list[Any]:
+def owned_pairs(name: str, owned: Any) -> list[Any]:
     """The partitions that a member owns as a list, whose objects are not checked yet.
 
     Args:
         name: The member's id, for the error.
-        claimed: Pairs of a topic and a partition, or a list of partitions by topic.
+        owned: Pairs of a topic and a partition, or a list of partitions by topic.
 
     Raises:
         PartwrightError: It is neither.
@@ -324,18 +325,18 @@ def owned_pairs(name: str, claimed: Any) -> list[Any]:
         >>> owned_pairs("c1", {"t": [0, 1]}), owned_pairs("c1", [["t", 0]])
         ([('t', 0), ('t', 1)], [['t', 0]])
     """
-    if isinstance(claimed, list):
-        return claimed
-    if isinstance(claimed, Mapping):
-        for partitions in claimed.values():
+    if isinstance(owned, list):
+        return owned
+    if isinstance(owned, Mapping):
+        for partitions in owned.values():
             if not _is_iterable(partitions):
                 raise PartwrightError(
                     f"member {name!r}: owned has a list of partitions by topic, not {shown(partitions)}"
                 )
-        return [(topic, partition) for topic, those in claimed.items() for partition in those]
-    if not _is_iterable(claimed):
-        raise PartwrightError(f"member {name!r}: owned is a list of [topic, partition], not {shown(claimed)}")
-    return list(claimed)
+        return [(topic, partition) for topic, those in owned.items() for partition in those]
+    if not _is_iterable(owned):
+        raise PartwrightError(f"member {name!r}: owned is a list of [topic, partition], not {shown(owned)}")
+    return list(owned)
 
 
 def _odd(pair: object) -> str:
@@ -349,14 +350,18 @@ def _odd(pair: object) -> str:
 
 def _counts(topics: object) -> dict[str, int]:
     if not isinstance(topics, Mapping):
-        raise PartwrightError(f"topics has a number of partitions by name, not {shown(topics)}")
+        raise PartwrightError(
+            f"topics has a number of partitions by name, such as {{'orders': 12}}, not {shown(topics)}"
+        )
     counts = {}
-    for name, given in topics.items():
+    for name, partitions in topics.items():
         if not isinstance(name, str):
             raise PartwrightError(f"topics: a name is text, not {shown(name)}")
-        count = as_int(given)
+        count = as_int(partitions)
         if count is None or not 0 <= count < INT32:
-            raise PartwrightError(f"topics: {name!r} has {shown(given)} partitions, not 0 to {INT32 - 1}")
+            raise PartwrightError(
+                f"topics: {name!r} has {shown(partitions)} partitions, not 0 to {INT32 - 1}"
+            )
         counts[name] = count
     return counts
 
@@ -402,17 +407,18 @@ def _optional_text(name: str, field: str, member: Member) -> str | None:
     return value
 
 
-def _generation(name: str, given: object) -> int:
-    if given is None:
+def _generation(name: str, generation: object) -> int:
+    if generation is None:
         return -1
-    if type(given) is not int or not -1 <= given < INT32:
-        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(given)}")
-    return given
+    if type(generation) is not int or not -1 <= generation < INT32:
+        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(generation)}")
+    return generation
 
 
-def _is_iterable(given: object) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
+def _is_iterable(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
 
 
-def _is_list(given: object) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a list, not text."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

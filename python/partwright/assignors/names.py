@@ -10,6 +10,9 @@ from partwright.errors import PartwrightError
 
 __all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve", "short_name"]
 
+# What old releases answer stays, also `sticky@2.3` and franz-go's of 1.20 and 1.21: docs/assignors.md names them, a
+# group that is being upgraded has members of both releases, and the leader's release decides. Golden files of the real
+# clients hold these answers.
 CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 """The assignors of today's consumers, for comparisons."""
 # As `partition.assignment.strategy` names them, and the broker's `group.consumer.assignors`.

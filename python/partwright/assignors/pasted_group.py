@@ -7,6 +7,13 @@
 ... ''')
 >>> pasted.group["topics"], [(member["id"], member["owned"]) for member in pasted.group["members"]]
 ({'t': 2}, [('c-1', {'t': [0]}), ('c-2', {'t': [1]})])
+>>> pasted = read_pasted('''
+... GROUP CONSUMER-ID HOST       CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT
+... g     c-1         /127.0.0.1 c         2           -             t:0,1
+... g     c-2         /127.0.0.1 c         0           -             -
+... ''', {"t": 2})
+>>> [(member["id"], member["topics"], member["owned"]) for member in pasted.group["members"]]
+[('c-1', ['t'], {'t': [0, 1]}), ('c-2', ['t'], {})]
 """
 
 from __future__ import annotations
@@ -15,27 +22,38 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
-from partwright.assignors.collapsed_rows import row_of
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
 from partwright.assignors.subscriptions import subscribe
-from partwright.assignors.tool_output import read_tool
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from partwright._check import Json
 
-__all__ = ["Pasted", "is_pasted", "read_pasted"]
+__all__ = ["Pasted", "is_pasted", "read_pasted", "read_topics"]
 
 _NOTHING = "-"
 _NUMBER = re.compile(r"[0-9]{1,10}")
-# The form of Kafka 4.x's tool, `orders:0,1`, and of older ones, `orders(0,1)`.
-_TOPIC = re.compile(r"([^(),;:\s]+)(?::([\d,]+)|\(([\d,]+)\))")
 # Columns that each kind of table always has in its first line.
 _MEMBERS, _OFFSETS = {"CONSUMER-ID", "#PARTITIONS"}, {"TOPIC", "PARTITION", "CURRENT-OFFSET", "LAG"}
+# The column's name since 4.0, and before.
+_ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
+# The form of old tools, `orders(0,1), users(2)`, and that of 4.x, `orders:0,1;users:2`.
+_OLD = re.compile(r"([^(),;:\s]*)\(([\d,]*)\)")
+_NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
+_OLD_ENDS = re.compile(r"(?<=\)),\s*")
 # The names that `rpk` prints as BALANCER and `partwright.assign` knows.
 _BALANCERS = {"range", "roundrobin", "sticky", "cooperative-sticky"}
+
+# A host as Java prints it, with its name or without.
+_HOST = re.compile(r"[^\s/]*/[0-9a-zA-Z.:%_-]+")
+_OLD_ASSIGNMENTS = re.compile(r"\),\s+")
+_IDS = ("CONSUMER-ID", "MEMBER-ID")
+_INSTANCES = ("GROUP-INSTANCE-ID", "INSTANCE-ID")
+
+# A line's number in the text, and its values by the names of their columns.
+_Row = tuple[int, dict[str, str]]
 
 
 class Pasted(NamedTuple):
@@ -96,14 +114,14 @@ def read_pasted(
     """
     lines = text.splitlines()
     place = next((at for at, line in enumerate(lines) if _is_header(line.split())), None)
-    if place is None:
+    if place is None and topics is None:
         raise PartwrightError(
             "this is not the text of kafka-consumer-groups.sh --describe or rpk group describe: it has no line with "
             "TOPIC, PARTITION and LAG, or with CONSUMER-ID and #PARTITIONS"
         )
+    if place is None or set(lines[place].split()) >= _MEMBERS:
+        return _of_members(list(_member_rows(lines)), topics, subscriptions)
     header = lines[place].split()
-    if set(header) >= _MEMBERS:
-        return _of_members("\n".join(["", *lines[place:]]), topics, subscriptions)
     rows = [
         (number, row_of(line, header, number))
         for number, line in enumerate(lines[place + 1 :], place + 2)
@@ -124,74 +142,146 @@ def _summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value.strip()
 
 
+def _member_rows(lines: Sequence[str]) -> Iterator[_Row]:
+    """The rows of a table of members; values are below their columns' names, unless a chat has collapsed the blanks."""
+    columns: dict[str, slice] | None = None
+    is_collapsed = False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("GROUP "):
+            columns = _columns(line, number)
+            # The tool pads the group's name: a header without two adjacent blanks has been pasted through a chat.
+            is_collapsed = "  " not in line.strip()
+        elif columns is not None and line.strip():
+            starts = [each.start for each in columns.values() if each.start]
+            if is_collapsed or any(line[start - 1 : start] not in {" ", ""} for start in starts):
+                yield number, row_of(line, list(columns), number)
+            else:
+                yield number, {name: line[place].strip() for name, place in columns.items()}
+    if columns is None:
+        raise PartwrightError(
+            "this is not the text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line "
+            "that begins with GROUP"
+        )
+
+
+def _columns(header: str, number: int) -> dict[str, slice]:
+    """Where each column is. Values begin below their column's name, which matters because an ID may contain blanks."""
+    starts = [(each.group(), each.start()) for each in re.finditer(r"\S+", header)]
+    ends = [start for _, start in starts[1:]]
+    columns = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
+    if "CONSUMER-ID" not in columns or not set(_ASSIGNMENTS) & columns.keys():
+        missing = "ASSIGNMENT" if "CONSUMER-ID" in columns else "CONSUMER-ID"
+        raise PartwrightError(
+            f"line {number}: there is no column {missing}: ask kafka-consumer-groups.sh with --members --verbose"
+        )
+    return columns
+
+
 def _of_members(
-    text: str, topics: Mapping[str, int] | None, subscriptions: Mapping[str, Collection[str]] | None
+    rows: Sequence[_Row],
+    topics: Mapping[str, int] | None,
+    subscriptions: Mapping[str, Collection[str]] | None,
 ) -> Pasted:
-    # What follows is one of the sentences of a text without topics' names, if there are none.
-    group, client_ids, assigning = read_tool(text, _highest(text) if topics is None else topics)
-    notes: tuple[str, ...] = ()
-    if topics is None:
-        owned = {topic for member in group["members"] for topic in member["owned"]}
-        group["topics"] = {name: count for name, count in group["topics"].items() if name in owned}
-        notes = (_assumed_counts(group["topics"]),)
-    notes += subscribe(group, client_ids, subscriptions)
-    return Pasted(group, notes, _guess_clients(group, assigning))
+    members, client_ids, assigning = [], {}, {}
+    for number, row in rows:
+        owned = _owned(next(row[name] for name in _ASSIGNMENTS if name in row), number)
+        name = row["CONSUMER-ID"]
+        strange = next((topic for topic in owned if topics is not None and topic not in topics), None)
+        if strange is not None:
+            raise PartwrightError(
+                f"line {number}: {name!r} reads {strange!r}: say how many partitions it has in --topics"
+            )
+        members.append(_member(row, name, owned))
+        client_ids[name] = row.get("CLIENT-ID", "")
+        # Of members of KIP-848's protocol, no client assigns.
+        if row.get("CURRENT-EPOCH", _NOTHING) == _NOTHING:
+            assigning[name] = client_ids[name]
+    _refuse_several(members, rows, "members of several groups")
+    counts: dict[str, int] = {}
+    for member in members:
+        for topic, partitions in member["owned"].items():
+            counts[topic] = max(counts.get(topic, 0), *(each + 1 for each in partitions), 0)
+    group: Json = {"topics": dict(counts if topics is None else topics), "members": members}
+    notes = _assumed_counts(counts, topics)
+    return Pasted(
+        group, notes + subscribe(group, client_ids, subscriptions), _guess_clients(group, assigning)
+    )
 
 
-def _highest(text: str) -> dict[str, int]:
-    """By name, the highest partition of each topic in assignments, and one."""
-    found: dict[str, int] = {}
-    for topic, new, old in _TOPIC.findall(text):
-        if topic.isascii():
-            highest = max((int(each) for each in (new or old).split(",") if each), default=-1)
-            found[topic] = max(found.get(topic, 0), highest + 1)
-    return {name: count for name, count in found.items() if count}
+def _member(row: Mapping[str, str], name: str, owned: dict[str, list[int]]) -> Json:
+    member: Json = {"id": name, "owned": owned, "generation": 1}
+    instance = row.get("GROUP-INSTANCE-ID", row.get("INSTANCE-ID", ""))
+    return member if instance in {_NOTHING, ""} else {**member, "instance_id": instance}
 
 
-def _assumed_counts(topics: Mapping[str, int]) -> str:
-    counts = ",".join(f"{name}={count}" for name, count in topics.items())
-    return f"assumed numbers of partitions: {counts}; correct them with --topics"
+def _refuse_several(members: Collection[object], rows: Iterable[_Row], what: str) -> None:
+    groups = dict.fromkeys(row["GROUP"] for _, row in rows if "GROUP" in row)
+    if len(groups) > 1:
+        raise PartwrightError(f"the text has {what}, {', '.join(groups)}: describe one")
+    if not members:
+        raise PartwrightError("the group has no members: there is nobody to assign anything to")
+
+
+def _owned(assignment: str, number: int) -> dict[str, list[int]]:
+    if assignment in {"", _NOTHING}:
+        return {}
+    is_old = "(" in assignment
+    pattern, parts = (_OLD, _OLD_ENDS.split(assignment)) if is_old else (_NEW, assignment.split(";"))
+    owned: dict[str, list[int]] = {}
+    for part in parts:
+        found = pattern.fullmatch(part)
+        if found is None:
+            raise PartwrightError(f"line {number}: {part!r} is not an assignment, such as orders:0,1;users:2")
+        if not found[1]:
+            raise PartwrightError(
+                f"line {number}: {assignment!r} names no topics, which the tool of Kafka 3.8 and 3.9 leaves out: "
+                "ask with kafka-consumer-groups.sh of 4.0 or later"
+            )
+        owned[found[1]] = [int(each) for each in found[2].split(",") if each]
+    return owned
+
+
+def _assumed_counts(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> tuple[str, ...]:
+    if topics is not None:
+        return ()
+    listed = ",".join(f"{name}={count}" for name, count in counts.items())
+    return (f"assumed numbers of partitions: {listed}; correct them with --topics",)
 
 
 def _of_offsets(
-    rows: Sequence[tuple[int, Mapping[str, str]]],
+    rows: Sequence[_Row],
     summary: Mapping[str, str],
     topics: Mapping[str, int] | None,
     subscriptions: Mapping[str, Collection[str]] | None,
 ) -> Pasted:
-    groups = dict.fromkeys(row["GROUP"] for _, row in rows if "GROUP" in row)
-    if len(groups) > 1:
-        raise PartwrightError(f"the text has several groups, {', '.join(groups)}: describe one")
     counts: dict[str, int] = {}
     members: dict[str, Json] = {}
     client_ids: dict[str, str] = {}
     for number, row in rows:
-        member = row.get("CONSUMER-ID", row.get("MEMBER-ID", _NOTHING))
-        if member not in {_NOTHING, ""}:
-            members.setdefault(member, {"id": member, "owned": {}, "generation": 1})
-            client_ids[member] = row.get("CLIENT-ID", "")
-            instance = row.get("GROUP-INSTANCE-ID", row.get("INSTANCE-ID", ""))
-            if instance not in {_NOTHING, ""}:
-                members[member]["instance_id"] = instance
-        if row["TOPIC"] == _NOTHING:
+        name = row.get("CONSUMER-ID", row.get("MEMBER-ID", _NOTHING))
+        if name not in {_NOTHING, ""}:
+            owned = members[name]["owned"] if name in members else {}
+            members[name] = _member(row, name, owned)
+            client_ids[name] = row.get("CLIENT-ID", "")
+        topic = row["TOPIC"]
+        if topic == _NOTHING:
             continue
         if not _NUMBER.fullmatch(row["PARTITION"]):
             raise PartwrightError(
                 f"line {number}: {row['PARTITION']!r} is not a partition's number: paste whole lines"
             )
         partition = int(row["PARTITION"])
-        counts[row["TOPIC"]] = max(counts.get(row["TOPIC"], 0), partition + 1)
-        if member in members:
-            members[member]["owned"].setdefault(row["TOPIC"], []).append(partition)
-    notes = _idle(members, summary)
-    if not members:
-        raise PartwrightError("the group has no members: there is nobody to assign anything to")
+        counts[topic] = max(counts.get(topic, 0), partition + 1)
+        if name in members:
+            members[name]["owned"].setdefault(topic, []).append(partition)
+    idle = _idle(members, summary)
+    _refuse_several(members, rows, "several groups")
     group: Json = {"topics": _taken(counts, topics), "members": list(members.values())}
     if summary.get("BALANCER") in _BALANCERS:
         group["assignor"] = summary["BALANCER"]
-    counted = () if topics is not None else (_assumed_counts(group["topics"]),)
     assumed = subscribe(group, client_ids, subscriptions)
-    return Pasted(group, (*counted, *notes, *assumed), _guess_clients(group, client_ids))
+    notes = (*_assumed_counts(counts, topics), *idle, *assumed)
+    return Pasted(group, notes, _guess_clients(group, client_ids))
 
 
 def _idle(members: dict[str, Json], summary: Mapping[str, str]) -> tuple[str, ...]:
@@ -214,8 +304,8 @@ def _taken(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> dict[
         return dict(counts)
     for name, count in counts.items():
         if topics.get(name, 0) < count:
-            told = f"{name}={topics[name]}" if name in topics else f"no {name!r}"
-            raise PartwrightError(f"the text has partition {count - 1} of {name!r}, and --topics has {told}")
+            has = f"{name}={topics[name]}" if name in topics else f"no {name!r}"
+            raise PartwrightError(f"the text has partition {count - 1} of {name!r}, and --topics has {has}")
     return dict(topics)
 
 
@@ -225,8 +315,101 @@ def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...
     if not guesses:
         return ()
     for member in group["members"]:
-        said = client_ids.get(member["id"], "")
-        own = guessed_by_id(said) if said else Guess("java", "nothing: the text lacks its client id")
+        client_id = client_ids.get(member["id"], "")
+        own = (
+            guessed_by_id(client_id) if client_id else Guess("java", "nothing: the text lacks its client id")
+        )
         guess = guesses.setdefault(member["id"], own)
         member["client"] = guess.client
     return tuple(guesses_said(guesses[member["id"]] for member in group["members"]))
+
+
+def read_topics(text: str) -> dict[str, int]:
+    """The topics' numbers of partitions, from text such as `orders=12,users=7`.
+
+    Raises:
+        PartwrightError: The text has another form.
+
+    Examples:
+        >>> read_topics("orders=12,users=7")
+        {'orders': 12, 'users': 7}
+    """
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, count = part.strip().rpartition("=")
+        if not name or not re.fullmatch(r"\d{1,10}", count, re.ASCII):
+            raise PartwrightError(f"topics are named as orders=12,users=7, not {part.strip()!r}")
+        if name in counts:
+            raise PartwrightError(f"topics has {name!r} twice: each topic once")
+        counts[name] = int(count)
+    return counts
+
+
+def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
+    """A line's values by the names of their columns, which may be collapsed to single spaces.
+
+    Values before the member's ID have no blanks, and after the host only the client's ID may have some. So the values
+    can be counted from both ends, and the words left in between are the IDs.
+
+    Args:
+        line: The line.
+        header: The columns' names.
+        number: The line's number, for a sentence about it.
+
+    Raises:
+        PartwrightError: It has too few values.
+
+    Examples:
+        >>> header = "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT".split()
+        >>> row = row_of("g app 1-a1 /h app 1 2 t:0", header, 2)
+        >>> row["CONSUMER-ID"], row["CLIENT-ID"], row["ASSIGNMENT"]
+        ('app 1-a1', 'app 1', 't:0')
+    """
+    words = _OLD_ASSIGNMENTS.sub("),", line).split()
+    ids = next(place for place, name in enumerate(header) if name in _IDS)
+    first, last = dict(zip(header[:ids], words[:ids], strict=False)), words[ids:]
+    if len(words) < ids:
+        raise PartwrightError(f"line {number}: there are fewer values than columns: paste whole lines")
+    names = header[ids:]
+    if not last:
+        return {**first, **dict.fromkeys(names, "")}
+    if len(last) == len(names):
+        return {**first, **dict(zip(names, last, strict=True))}
+    if names[-1] == "HOST":
+        return {**first, **_host_last(last, names)}
+    return {**first, **_host_between(last, names, number)}
+
+
+def _host_last(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The columns of `rpk`: the member's ID, perhaps its instance ID, the client's ID, and the host."""
+    middle = words[1:-1]
+    row = dict.fromkeys(names, "")
+    row["HOST"] = words[-1]
+    row[names[0]] = words[0]
+    # A client's ID with blanks is recognized because the member's ID begins with it.
+    for length in range(1, len(words) - 1):
+        client = " ".join(words[-1 - length : -1])
+        member = " ".join(words[: len(words) - 1 - length])
+        if client and member.startswith(f"{client}-"):
+            row[names[0]], row["CLIENT-ID"] = member, client
+            return row
+    row["CLIENT-ID"] = middle[-1] if middle else ""
+    return row
+
+
+def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> dict[str, str]:
+    """The columns of Kafka's tool: IDs, the host, the client's ID, and perhaps numbers and assignments."""
+    behind = list(names[names.index("CLIENT-ID") + 1 :])
+    end = len(words) - len(behind)
+    host = next((at for at in range(end - 1, 0, -1) if _HOST.fullmatch(words[at])), None)
+    if host is None:
+        raise PartwrightError(f"line {number}: there is no host, such as /10.0.0.17: paste whole lines")
+    row = dict(zip(behind, words[end:], strict=True))
+    row |= {"HOST": words[host], "CLIENT-ID": " ".join(words[host + 1 : end])}
+    ids = list(words[:host])
+    instance = next((name for name in names if name in _INSTANCES), None)
+    if instance is not None:
+        # Java and librdkafka begin a static member's ID with its instance ID.
+        is_static = len(ids) > 1 and ids[0].startswith(f"{ids[-1]}-")
+        row[instance] = ids.pop() if is_static else ""
+    return {names[0]: " ".join(ids), **row}

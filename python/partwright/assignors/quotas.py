@@ -163,37 +163,39 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbe
     return _of("range_length", index=index, partitions=partitions, members=members)
 
 
-def _of(rule: str, **given: Numbers) -> Numbers:
+def _of(rule: str, **arguments: Numbers) -> Numbers:
     """The core's answer: a number if all arguments are numbers, otherwise a column with the arguments' chunks."""
-    found = {name: _whole_numbers(name, values) for name, values in given.items()}
-    columns = {name: values for name, values in found.items() if not isinstance(values, pa.Scalar)}
+    columns_of = {name: _whole_numbers(name, values) for name, values in arguments.items()}
+    columns = {name: values for name, values in columns_of.items() if not isinstance(values, pa.Scalar)}
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise PartwrightError(f"the columns differ in length: {told} rows")
+        lengths_of = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise PartwrightError(f"the columns differ in length: {lengths_of} rows")
     ones = {
-        name: pa.array([values.as_py()], values.type) for name, values in found.items() if name not in columns
+        name: pa.array([values.as_py()], values.type)
+        for name, values in columns_of.items()
+        if name not in columns
     }
     if not any(isinstance(values, pa.ChunkedArray) for values in columns.values()):
-        worked_out = _of_arrays(rule, found, columns | ones, 0)
-        return worked_out if columns else worked_out[0].as_py()
+        answer = _of_arrays(rule, columns_of, columns | ones, 0)
+        return answer if columns else answer[0].as_py()
     chunks, row = [], 0
     # A table's batches end wherever one of its columns begins a new chunk, and copy nothing.
     table = pa.table(columns)
     for batch in table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]:
-        chunks.append(_of_arrays(rule, found, {name: batch[name] for name in columns} | ones, row))
+        chunks.append(_of_arrays(rule, columns_of, {name: batch[name] for name in columns} | ones, row))
         row += len(batch)
     return pa.chunked_array(chunks, pa.bool_() if rule in _FLAGS else pa.int32())
 
 
 def _of_arrays(
-    rule: str, given: Mapping[str, _Values], arrays: Mapping[str, pa.Array], first_row: int
+    rule: str, arguments: Mapping[str, _Values], arrays: Mapping[str, pa.Array], first_row: int
 ) -> pa.Array:
-    columns = [(arrays[name], isinstance(given[name], pa.Scalar)) for name in given]
+    columns = [(arrays[name], isinstance(arguments[name], pa.Scalar)) for name in arguments]
     if rule in _FLAGS:
         flags = _core.quotas(rule, columns, None)
         if isinstance(flags, tuple):
-            raise _refusal(given, list(given)[flags[0]], first_row + flags[1])
+            raise _refusal(arguments, list(arguments)[flags[0]], first_row + flags[1])
         return flags
     rows = max((len(values) for values, is_one in columns if not is_one), default=1)
     numbers = pa.allocate_buffer(_BYTES * rows)
@@ -201,7 +203,7 @@ def _of_arrays(
     room = memoryview(numbers).cast("i") if rows else memoryview(b"")
     valid = _core.quotas(rule, columns, [room[at : at + _PIECE] for at in range(0, rows, _PIECE)])
     if isinstance(valid, tuple):
-        raise _refusal(given, list(given)[valid[0]], first_row + valid[1])
+        raise _refusal(arguments, list(arguments)[valid[0]], first_row + valid[1])
     if valid is None:
         return pa.Array.from_buffers(pa.int32(), rows, [None, numbers])
     # The bits of a sliced column begin within a buffer, so two columns are combined into a new one.
@@ -209,22 +211,22 @@ def _of_arrays(
     return pa.Array.from_buffers(pa.int32(), rows, [bits.buffers()[1], numbers])
 
 
-def _refusal(given: Mapping[str, _Values], name: str, row: int) -> PartwrightError:
+def _refusal(arguments: Mapping[str, _Values], name: str, row: int) -> PartwrightError:
     """The error for an argument that the core refused in one row."""
-    number, members = _at(given[name], row), _at(given["members"], row)
+    number, members = _at(arguments[name], row), _at(arguments["members"], row)
     least = 1 if name == "members" else 0
     if least <= number <= _MOST:
-        told = f"is 0 to {members - 1} among {counted(members, 'member')}, not {number}"
-        is_of_row = any(not isinstance(given[each], pa.Scalar) for each in (name, "members"))
+        reason = f"is 0 to {members - 1} among {counted(members, 'member')}, not {number}"
+        is_of_row = any(not isinstance(arguments[each], pa.Scalar) for each in (name, "members"))
     else:
-        told = f"is {least} to {_MOST}, not {number}"
-        is_of_row = not isinstance(given[name], pa.Scalar)
-    refusal = refused(number, name, told)
+        reason = f"is {least} to {_MOST}, not {number}"
+        is_of_row = not isinstance(arguments[name], pa.Scalar)
+    refusal = refused(number, name, reason)
     return refusal.at_row(row) if is_of_row else refusal
 
 
-def _whole_numbers(name: str, given: Numbers) -> _Values:
-    values = _read(name, given)
+def _whole_numbers(name: str, argument: Numbers) -> _Values:
+    values = _read(name, argument)
     if pa.types.is_null(values.type):
         return values.cast(pa.int64())
     if not pa.types.is_integer(values.type):
@@ -232,29 +234,33 @@ def _whole_numbers(name: str, given: Numbers) -> _Values:
     return values
 
 
-def _read(name: str, given: Numbers) -> _Values:
-    if given is None:
+def _read(name: str, argument: Numbers) -> _Values:
+    if argument is None:
         return pa.scalar(None, pa.int64())
-    if isinstance(given, (pa.Scalar, pa.Array, pa.ChunkedArray)):
-        return given
+    if isinstance(argument, (pa.Scalar, pa.Array, pa.ChunkedArray)):
+        return argument
     try:
         # numpy's arrays have this method too, but it raises.
-        if not isinstance(given, bool) and hasattr(given, "__index__") and not getattr(given, "ndim", 0):
-            return pa.scalar(as_index(given), pa.int64())
-        if hasattr(given, "__arrow_c_stream__"):
-            return pa.chunked_array(given)
-        if type(given).__module__.startswith("pandas."):
+        if (
+            not isinstance(argument, bool)
+            and hasattr(argument, "__index__")
+            and not getattr(argument, "ndim", 0)
+        ):
+            return pa.scalar(as_index(argument), pa.int64())
+        if hasattr(argument, "__arrow_c_stream__"):
+            return pa.chunked_array(argument)
+        if type(argument).__module__.startswith("pandas."):
             # Arrow reads pandas' nullable numbers only from the Series itself.
-            return array_of(given)
-        if hasattr(given, "__arrow_c_array__") or not isinstance(given, (str, bytes, Mapping)):
-            return array_of(given if hasattr(given, "__arrow_c_array__") else [*given])
+            return array_of(argument)
+        if hasattr(argument, "__arrow_c_array__") or not isinstance(argument, (str, bytes, Mapping)):
+            return array_of(argument if hasattr(argument, "__arrow_c_array__") else [*argument])
     except (pa.ArrowException, TypeError, OverflowError):
         pass
     raise PartwrightError(
-        f"{name} is a whole number from 0 to {_MOST}, or a column of them, not {shown(given)}"
+        f"{name} is a whole number from 0 to {_MOST}, or a column of them, not {shown(argument)}"
     )
 
 
 def _at(values: _Values, row: int) -> int:
-    found: int = (values if isinstance(values, pa.Scalar) else values[row]).as_py()
-    return found
+    number: int = (values if isinstance(values, pa.Scalar) else values[row]).as_py()
+    return number

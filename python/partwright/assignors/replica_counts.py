@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from partwright._check import counted, refused, shown, whole
 from partwright.answer import Answer
+from partwright.assignors.assign import stable_assignment
 from partwright.assignors.names import resolve
-from partwright.assignors.stable_assignments import stable_assignment
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -90,12 +90,11 @@ class ReplicaCounts(Answer):
     @property
     def useful(self) -> tuple[int, ...]:
         """The numbers with which the busiest replica reads less than with any smaller number: others only cost more."""
-        found, least = [], None
+        useful: list[ReplicaCount] = []
         for each in self.rows:
-            if least is None or each.most < least:
-                found.append(each.replicas)
-                least = each.most
-        return tuple(found)
+            if not useful or each.most < useful[-1].most:
+                useful.append(each)
+        return tuple(each.replicas for each in useful)
 
     @property
     def wrongly_even(self) -> tuple[int, ...]:
@@ -110,25 +109,16 @@ class ReplicaCounts(Answer):
 
     def to_dict(self) -> Json:
         """The object that `partwright advise --replicas --json` prints, without its summary."""
+        lists = ("even", "useful", "wrongly_even", "left_out")
         return {
             "replicas": [each._asdict() for each in self.rows],
-            "partitions": self.partitions,
-            "threads": self.threads,
-            "assignor": self.assignor,
-            "even": list(self.even),
-            "useful": list(self.useful),
-            "wrongly_even": list(self.wrongly_even),
-            "left_out": list(self.left_out),
+            **{name: getattr(self, name) for name in ("partitions", "threads", "assignor")},
+            **{name: list(getattr(self, name)) for name in lists},
         }
 
 
 def replica_counts(
-    topics: Mapping[str, int],
-    most: int,
-    least: int = 1,
-    *,
-    threads: int = 1,
-    assignor: object = "range",
+    topics: Mapping[str, int], most: int, least: int = 1, *, threads: int = 1, assignor: object = "range"
 ) -> ReplicaCounts:
     """How evenly groups of each size read their topics, as `partwright.assign` says.
 
@@ -162,25 +152,24 @@ def replica_counts(
             least, "the smallest number of replicas", f"is above the largest: {least} to {shown(most)}"
         )
     whole(threads, "threads", 1, _MOST_THREADS)
-    members = threads * (most * (most + 1) - least * (least - 1)) // 2
-    if members > _MOST_MEMBERS:
+    count = threads * (most * (most + 1) - least * (least - 1)) // 2
+    if count > _MOST_MEMBERS:
         raise PartwrightError(
-            f"groups of {least} to {counted(most, 'replica')} with "
-            f"{counted(threads, 'thread')} have {counted(members, 'member')} together, and "
-            f"{_MOST_MEMBERS:,} are taken: ask for fewer"
+            f"groups of {least} to {counted(most, 'replica')} with {counted(threads, 'thread')} have "
+            f"{counted(count, 'member')} together, and {_MOST_MEMBERS:,} are taken: ask for fewer"
         )
     if not topics:
         raise PartwrightError("there are no topics: name at least one, with its number of partitions")
     names = list(topics)
-    found = resolve(assignor)
-    name = found if isinstance(found, str) else found.name
+    resolved = resolve(assignor)
+    name = resolved if isinstance(resolved, str) else resolved.name
     rows = []
     before: Assignment | None = None
     owners: pa.Array | None = None
     total = 0
     for replicas in range(max(1, least - 1), most + 1):
-        asked = dict.fromkeys(_members(replicas, threads, most), names)
-        before = stable_assignment(topics, asked, found, owned=before)
+        members = dict.fromkeys(_members(replicas, threads, most), names)
+        before = stable_assignment(topics, members, resolved, owned=before)
         was, owners = owners, _owners(before)
         total = before.subscribed_partitions()
         if replicas >= least:
@@ -196,26 +185,26 @@ def _members(replicas: int, threads: int, most: int) -> Iterator[str]:
             yield f"{replica:0{wide}}-{thread:0{deep}}" if threads > 1 else f"{replica:0{wide}}"
 
 
-def _owners(given: Assignment) -> pa.Array:
+def _owners(assignment: Assignment) -> pa.Array:
     """For each partition in order, the index of its reader."""
-    pairs = given.lists.values
+    pairs = assignment.lists.values
     place = pc.add(
         pc.multiply(pairs.field("topic").cast(pa.int64()), 2**31), pairs.field("partition").cast(pa.int64())
     )
-    return pc.list_parent_indices(given.lists).take(pc.sort_indices(place))
+    return pc.list_parent_indices(assignment.lists).take(pc.sort_indices(place))
 
 
 def _row(
     replicas: int,
     threads: int,
-    given: Assignment,
+    assignment: Assignment,
     was: pa.Array | None,
     owners: pa.Array,
     total: int,
     *,
     is_eager: bool,
 ) -> ReplicaCount:
-    counts = pc.list_value_length(given.lists).to_pylist()
+    counts = pc.list_value_length(assignment.lists).to_pylist()
     of_replicas = [sum(counts[first : first + threads]) for first in range(0, len(counts), threads)]
     # An unread partition is missing here: if an assignor leaves some unread, the arrays differ in length.
     moved = 0 if was is None or len(was) != len(owners) else pc.sum(pc.not_equal(was, owners)).as_py() or 0
@@ -229,7 +218,7 @@ def _row(
         paused=0 if was is None else total if is_eager else moved,
         even=max(counts) == min(counts),
         divides=total % replicas == 0,
-        apart=max((each.max - each.min for each in given.per_topic_spread().values()), default=0),
+        apart=max((each.max - each.min for each in assignment.per_topic_spread().values()), default=0),
     )
 
 

@@ -20,7 +20,13 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["assignment_strategy", "listed_assignors", "rebalance_protocol", "select_assignor"]
+__all__ = [
+    "assignment_strategy",
+    "listed_assignors",
+    "rebalance_protocol",
+    "select_assignor",
+    "select_protocol",
+]
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)*")
 # KIP-726 made cooperative-sticky a second default.
@@ -88,11 +94,11 @@ def rebalance_protocol(strategy: str | Sequence[object] | None = None, version: 
     """
     names = assignment_strategy(strategy, version)
     supported = {"EAGER", "COOPERATIVE"}
-    for found in map(resolve, names if strategy is None else listed_assignors(strategy)):
-        if isinstance(found, str):
-            supported &= {"EAGER", "COOPERATIVE"} if found in _COOPERATIVE else {"EAGER"}
+    for resolved in map(resolve, names if strategy is None else listed_assignors(strategy)):
+        if isinstance(resolved, str):
+            supported &= {"EAGER", "COOPERATIVE"} if resolved in _COOPERATIVE else {"EAGER"}
         else:
-            supported &= set(found.protocols)
+            supported &= set(resolved.protocols)
     if not supported:
         raise PartwrightError(
             f"the assignors {', '.join(names)} have no rebalance protocol in common (Kafka's own consumer throws "
@@ -129,29 +135,48 @@ def select_assignor(strategies: object, version: str = "4.4.0") -> str:
     if not strategies:
         raise PartwrightError("a group without members has no assignor")
     lists = {member: assignment_strategy(each, version) for member, each in strategies.items()}
-    common = set.intersection(*map(set, lists.values()))
+    return select_protocol(lists)
+
+
+def select_protocol(preferred: Mapping[str, Sequence[str]]) -> str:
+    """The same for members of any clients: each votes for the first of its assignors that all members have.
+
+    Args:
+        preferred: By member, its assignors' wire names, the preferred one first.
+
+    Raises:
+        PartwrightError: The members have no assignor in common, so the coordinator refuses the last one to join.
+
+    Examples:
+        >>> select_protocol({"c1": ["range", "sticky"], "c2": ["sticky", "range"], "c3": ["sticky", "range"]})
+        'sticky'
+    """
+    common = set.intersection(*map(set, preferred.values()))
     if not common:
-        told = "; ".join(f"{member!r} has {', '.join(names)}" for member, names in list(lists.items())[:3])
-        raise PartwrightError(
-            f"the members have no assignor in common: {told} (Kafka refuses the last to join as "
-            "INCONSISTENT_GROUP_PROTOCOL)"
+        lists = "; ".join(
+            f"{member!r} has {', '.join(names) or 'none'}" for member, names in preferred.items()
         )
-    votes = Counter(next(name for name in lists[member] if name in common) for member in _walked(list(lists)))
+        raise PartwrightError(
+            "the members have no assignor in common, so the coordinator lets the last of them not join "
+            f"(INCONSISTENT_GROUP_PROTOCOL): {lists}; set one that all have"
+        )
+    members = _walked(list(preferred))
+    votes = Counter(next(name for name in preferred[member] if name in common) for member in members)
     # With equal votes, max takes the first.
     return max(_walked(list(votes)), key=votes.__getitem__)
 
 
 def _name(assignor: object) -> str:
     """The name of a consumer's assignor in the group's protocol."""
-    found = resolve(assignor)
-    if not isinstance(found, str):
-        return found.name
-    if found not in CLIENT_ASSIGNORS:
+    resolved = resolve(assignor)
+    if not isinstance(resolved, str):
+        return resolved.name
+    if resolved not in CLIENT_ASSIGNORS:
         known = ", ".join(CLIENT_ASSIGNORS)
         raise PartwrightError(
-            f"partition.assignment.strategy cannot have {found!r}: there are {known}, and those of your own"
+            f"partition.assignment.strategy cannot have {resolved!r}: there are {known}, and those of your own"
         )
-    return found
+    return resolved
 
 
 def listed_assignors(strategy: str | Sequence[object]) -> list[object]:

@@ -72,16 +72,16 @@ def subscriptions(
     services = [those for name, those in of_clients.items() if name and by_client_id(name) is None]
     sets = _sets([*read.values(), *services])
     is_apart = len({id(each) for each in sets.values()}) > 1
-    found: dict[str, list[str]] = {}
+    topics_of: dict[str, list[str]] = {}
     for member, those in read.items():
         like = those or (of_clients[ids[member]] if ids.get(member) else ())
         assumed = set().union(*(sets[topic] for topic in like))
-        chosen = assumed if is_apart and assumed else everything
-        found[member] = known.get(member) or [topic for topic in everything if topic in chosen]
-    others = {member: found[member] for member in read if member not in known}
+        likely = assumed if is_apart and assumed else everything
+        topics_of[member] = known.get(member) or [topic for topic in everything if topic in likely]
+    others = {member: topics_of[member] for member in read if member not in known}
     is_plain = not is_apart and all(set(read[member]) >= set(those) for member, those in others.items())
     notes = [] if is_plain or not others else [_sentence(everything, others, read, is_apart=is_apart)]
-    return found, (*notes, *_denied(read, known), *_unsubscribed(everything, found))
+    return topics_of, (*notes, *_denied(read, known), *_unsubscribed(everything, topics_of))
 
 
 def subscribe(
@@ -93,9 +93,9 @@ def subscribe(
         PartwrightError: See `subscriptions`.
     """
     read = {member["id"]: member["owned"] for member in group["members"]}
-    found, assumed = subscriptions(group["topics"], read, client_ids, named)
+    topics_of, assumed = subscriptions(group["topics"], read, client_ids, named)
     for member in group["members"]:
-        member["topics"] = found[member["id"]]
+        member["topics"] = topics_of[member["id"]]
     return assumed
 
 
@@ -111,10 +111,10 @@ def parse_subscription(text: str) -> tuple[str, list[str]]:
     """
     # An ID may have an equals sign, but no topic has.
     member, _, topics = text.rpartition("=")
-    found = [topic.strip() for topic in topics.split(",")]
-    if not member.strip() or not all(found):
+    names = [topic.strip() for topic in topics.split(",")]
+    if not member.strip() or not all(names):
         raise PartwrightError(f"subscriptions are named as member=orders,users, not {shown(text)}")
-    return member.strip(), found
+    return member.strip(), names
 
 
 def check_subscriptions(named: object) -> dict[str, list[str]]:
@@ -125,20 +125,20 @@ def check_subscriptions(named: object) -> dict[str, list[str]]:
     """
     if not isinstance(named, Mapping):
         raise refused(named, "subscriptions", f"is an object of members and their topics, not {shown(named)}")
-    found = {
+    lists = {
         name: list(listed(those, f"subscriptions of {shown(name)}", str)) for name, those in named.items()
     }
-    empty = next((name for name, those in found.items() if not those), None)
+    empty = next((name for name, those in lists.items() if not those), None)
     if empty is not None:
         raise PartwrightError(f"subscriptions has no topics for {shown(empty)}: name one, or leave it out")
-    return found
+    return lists
 
 
 def _known(
     topics: Sequence[str], members: Sequence[str], ids: Mapping[str, str], named: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
     """The named subscriptions, by member ID."""
-    found: dict[str, list[str]] = {}
+    known: dict[str, list[str]] = {}
     for name, those in named.items():
         strange = next((topic for topic in those if topic not in topics), None)
         if strange is not None:
@@ -151,13 +151,13 @@ def _known(
             raise PartwrightError(
                 f"subscriptions: {unknown(name, 'member or client ID', members, 'the group')}"
             )
-        twice = next((member for member in whose if member in found), None)
+        twice = next((member for member in whose if member in known), None)
         if twice is not None:
             raise PartwrightError(
                 f"subscriptions has {shown(twice)} twice, by its member ID and by its client ID: name it once"
             )
-        found |= {member: list(those) for member in whose}
-    return found
+        known |= {member: list(those) for member in whose}
+    return known
 
 
 def _sets(reading: Iterable[Collection[str]]) -> dict[str, set[str]]:
@@ -182,33 +182,35 @@ def _sentence(
     is_apart: bool,
 ) -> str:
     kinds = Counter((tuple(those), bool(read[member]) or not is_apart) for member, those in others.items())
-    told = _first([_kind(count, those, everything, reads=reads) for (those, reads), count in kinds.items()])
+    all_kinds = _first(
+        [_kind(count, those, everything, reads=reads) for (those, reads), count in kinds.items()]
+    )
     why = ", as members read separate sets of topics" if is_apart else ""
-    return f"assumed subscriptions{why}: {told}; correct them with --subscriptions"
+    return f"assumed subscriptions{why}: {all_kinds}; correct them with --subscriptions"
 
 
 def _denied(read: Mapping[str, Collection[str]], known: Mapping[str, Collection[str]]) -> Iterator[str]:
     """The note about members that read topics to which they are said not to subscribe."""
-    told = [
+    readers = [
         f"{shown(member)} reads {_list(sorted(more))}"
         for member, those in known.items()
         if (more := set(read[member]) - set(those))
     ]
-    if told:
+    if readers:
         what = "members read topics to which they do not subscribe by --subscriptions"
-        yield f"{what}: {_first(told)}; check --subscriptions"
+        yield f"{what}: {_first(readers)}; check --subscriptions"
 
 
-def _unsubscribed(everything: Sequence[str], found: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _unsubscribed(everything: Sequence[str], topics_of: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The note about topics to which nobody subscribes."""
-    subscribed = {topic for those in found.values() for topic in those}
+    subscribed = {topic for those in topics_of.values() for topic in those}
     if alone := [topic for topic in everything if topic not in subscribed]:
         yield f"nobody subscribes to {_list(alone)}; name who does with --subscriptions"
 
 
-def _first(told: Sequence[str]) -> str:
-    more = len(told) - _NAMED
-    return ", ".join([*told[:_NAMED], f"{more:,} more likewise"] if more > 0 else told)
+def _first(words: Sequence[str]) -> str:
+    more = len(words) - _NAMED
+    return ", ".join([*words[:_NAMED], f"{more:,} more likewise"] if more > 0 else words)
 
 
 def _kind(count: int, topics: Sequence[str], everything: Sequence[str], *, reads: bool) -> str:

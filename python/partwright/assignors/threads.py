@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from partwright._check import Fields, counted, shown
+from partwright._check import Fields, Json, counted, shown
+from partwright.assignors.members import Group, is_list
 from partwright.errors import PartwrightError
 
 __all__ = ["THREADED", "ordered", "threads"]
@@ -18,69 +19,81 @@ _MOST_SUBSCRIPTIONS = 500_000
 """Over all threads: a thread that subscribes to two topics has two."""
 
 
-def threads(members: object, assignor: str) -> Any:
+def threads(members: Iterable[Any], topics: Mapping[str, int], assignor: str) -> list[Json]:
     """The members, one entry a thread: a member with `streams` is repeated, with the thread's number in its name.
 
     Streams may be given by topic: a thread then subscribes to the topics that have a stream of its number.
 
-    An object that is not a member is passed on to the group's own checks.
-
     Raises:
-        PartwrightError: `streams` is not a number of them, is too large, or `old-roundrobin`'s conditions are not met.
+        PartwrightError: The group is invalid, `streams` is not a number of them or is too large, or `old-roundrobin`'s
+            conditions are not met.
 
     Examples:
-        >>> [thread["id"] for thread in threads([{"id": "C1", "topics": ["t"], "streams": 2}], "old-range")]
+        >>> members = [{"id": "C1", "topics": ["t"], "streams": 2}]
+        >>> [thread["id"] for thread in threads(members, {"t": 2}, "old-range")]
         ['C1-0', 'C1-1']
-        >>> threads([{"id": "C1", "topics": ["t", "u"], "streams": {"t": 1, "u": 2}}], "old-range")
+        >>> threads([{"id": "C1", "topics": ["t", "u"], "streams": {"t": 1, "u": 2}}], {"t": 2, "u": 2}, "old-range")
         [{'id': 'C1-0', 'topics': ['t', 'u']}, {'id': 'C1-1', 'topics': ['u']}]
     """
-    if isinstance(members, Mapping):
-        members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
-    if not isinstance(members, Iterable) or isinstance(members, (str, bytes)):
-        return members
-    members = [_kept(member) for member in members]
-    known = [
-        member for member in members if isinstance(member, Mapping) and isinstance(member.get("id"), str)
-    ]
-    for member in known:
-        _check_streams(member)
-    many = sum(_subscriptions(member) for member in known)
-    if many > _MOST_SUBSCRIPTIONS:
+    repeatable = [_repeatable(member) for member in members]
+    plain = [_without_streams(member) for member in repeatable]
+    # Refuses all but the streams.
+    Group.of(topics, plain)
+    streams = [_streams(member) for member in repeatable]
+    count = sum(max(each.threads, sum(each.by_topic.values())) for each in streams)
+    if count > _MOST_SUBSCRIPTIONS:
         raise PartwrightError(
-            f"the threads have {counted(many, 'subscription')} together, and a group takes {_MOST_SUBSCRIPTIONS}: "
+            f"the threads have {counted(count, 'subscription')} together, and a group takes {_MOST_SUBSCRIPTIONS}: "
             "give members fewer streams"
         )
     if assignor == _ROUND_ROBIN:
-        _check_alike(known)
-    found: list[object] = []
-    for member in members:
-        streams = member.get("streams") if isinstance(member, Mapping) else None
-        if streams is None or not isinstance(member.get("id"), str):
-            found.append(member)
-            continue
-        rest = {field: value for field, value in member.items() if field != "streams"}
-        found += [
-            {**rest, "id": f"{member['id']}-{number}", "topics": _read_by(member, number)}
-            for number in range(max(streams.values()) if isinstance(streams, Mapping) else streams)
-        ]
-    return found
+        _check_alike(streams)
+    return [
+        {
+            **member,
+            "id": name,
+            "topics": [topic for topic in member["topics"] if each.by_topic[topic] > number],
+        }
+        for member, each in zip(plain, streams, strict=True)
+        for number, name in enumerate(each.names)
+    ]
 
 
-def _read_by(member: Mapping[str, object], number: int) -> object:
-    """The topics of a member's thread with that number."""
-    topics, streams = member.get("topics"), member["streams"]
-    if not isinstance(streams, Mapping) or isinstance(topics, Mapping) or not isinstance(topics, Iterable):
-        return topics
-    return [topic for topic in topics if not isinstance(topic, str) or streams[topic] > number]
+class _MemberStreams(NamedTuple):
+    """A member's streams: how many, how many of each topic that it subscribes to, and its threads' names."""
+
+    member: str
+    threads: int
+    by_topic: dict[str, int]
+    names: list[str]
 
 
-def _subscriptions(member: Fields) -> int:
-    """How many subscriptions its threads have together, at least one each."""
-    streams = member.get("streams")
-    if isinstance(streams, Mapping):
-        return sum(streams.values())
-    topics = member.get("topics")
-    return (streams or 1) * max(1, len(topics) if isinstance(topics, Sized) else 1)
+def _streams(member: Fields) -> _MemberStreams:
+    name, streams, subscribed = member["id"], member.get("streams"), dict.fromkeys(member["topics"])
+    if not isinstance(streams, Mapping):
+        count = 1 if streams is None else streams
+        if not _is_count(count):
+            raise PartwrightError(f"member {name!r}: streams is 1 to {_MOST_STREAMS}, not {shown(count)}")
+        names = [name] if streams is None else [f"{name}-{number}" for number in range(count)]
+        return _MemberStreams(name, count, dict.fromkeys(subscribed, count), names)
+    if not streams:
+        raise PartwrightError(f"member {name!r}: streams by topic has no topic: give it one, or a number")
+    for topic, count in streams.items():
+        if topic not in subscribed:
+            raise PartwrightError(
+                f"member {name!r}: streams has {shown(topic)}, to which the member does not subscribe"
+            )
+        if not _is_count(count):
+            raise PartwrightError(
+                f"member {name!r}: streams of {topic!r} is 1 to {_MOST_STREAMS}, not {shown(count)}"
+            )
+    without = sorted(subscribed.keys() - streams)
+    if without:
+        raise PartwrightError(
+            f"member {name!r}: streams lacks {without[0]!r}, to which the member subscribes: say how many it has"
+        )
+    most = max(streams.values())
+    return _MemberStreams(name, most, dict(streams), [f"{name}-{number}" for number in range(most)])
 
 
 def ordered(order: object, topics: object, assignor: str) -> list[int]:
@@ -100,7 +113,7 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
             "partition_order is for a group with one topic: give topics one, or leave it out"
         )
     count = next(iter(topics.values()))
-    if not isinstance(order, Sequence) or isinstance(order, (str, bytes)):
+    if not is_list(order):
         raise PartwrightError(f"partition_order is a list of partitions, not {order!r}")
     numbers = [number for number in order if type(number) is int]
     if type(count) is int and (not len(numbers) == len(order) == count or set(numbers) != {*range(count)}):
@@ -110,85 +123,44 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
     return numbers
 
 
-def _kept(member: object) -> Any:
+def _repeatable(member: object) -> Any:
     """A member with lists instead of iterators, so that one can iterate more than once."""
     if not isinstance(member, Mapping):
         return member
-    return {field: list(said) if isinstance(said, Iterator) else said for field, said in member.items()}
+    return {field: list(value) if isinstance(value, Iterator) else value for field, value in member.items()}
 
 
-def _check_streams(member: Mapping[str, object]) -> None:
-    name, streams = member["id"], member.get("streams")
-    if not isinstance(streams, Mapping):
-        if streams is not None and not _is_count(streams):
-            raise PartwrightError(f"member {name!r}: streams is 1 to {_MOST_STREAMS}, not {shown(streams)}")
-        return
-    if not streams:
-        raise PartwrightError(f"member {name!r}: streams by topic has no topic: give it one, or a number")
-    subscribed = _topics(member)
-    for topic, count in streams.items():
-        if topic not in subscribed:
-            raise PartwrightError(
-                f"member {name!r}: streams has {shown(topic)}, to which the member does not subscribe"
-            )
-        if not _is_count(count):
-            raise PartwrightError(
-                f"member {name!r}: streams of {topic!r} is 1 to {_MOST_STREAMS}, not {shown(count)}"
-            )
-    without = sorted(subscribed - {*streams})
-    if without:
-        raise PartwrightError(
-            f"member {name!r}: streams lacks {without[0]!r}, to which the member subscribes: say how many it has"
-        )
+def _without_streams(member: Any) -> Any:
+    if not isinstance(member, Mapping):
+        return member
+    return {field: value for field, value in member.items() if field != "streams"}
 
 
 def _is_count(streams: object) -> bool:
     return type(streams) is int and 1 <= streams <= _MOST_STREAMS
 
 
-def _check_alike(members: Sequence[Mapping[str, object]]) -> None:
+def _check_alike(members: Sequence[_MemberStreams]) -> None:
     """Check the two conditions that Kafka's documentation states and its code does not check."""
-    if not members:
-        return
     for member in members:
-        _check_alike_by_topic(member)
-    first, streams, topics = members[0], _streams(members[0]), _topics(members[0])
+        (topic, count), *others = member.by_topic.items() or [("", 0)]
+        for second, streams in others:
+            if streams != count:
+                raise PartwrightError(
+                    "old-roundrobin needs the same number of streams for every topic: "
+                    f"{member.member!r} has {count} for {topic!r} and {streams} for {second!r}"
+                )
     for member in members[1:]:
-        if _streams(member) != streams:
+        first = members[0]
+        if member.threads != first.threads:
             raise PartwrightError(
                 "old-roundrobin needs members with the same number of streams: "
-                f"{first['id']!r} has {streams}, {member['id']!r} has {_streams(member)}"
+                f"{first.member!r} has {first.threads}, {member.member!r} has {member.threads}"
             )
-        apart = sorted(topics ^ _topics(member), key=str)
+        apart = sorted(first.by_topic.keys() ^ member.by_topic.keys())
         if apart:
-            reader, other = (first, member) if apart[0] in topics else (member, first)
+            reader, other = (first, member) if apart[0] in first.by_topic else (member, first)
             raise PartwrightError(
                 "old-roundrobin needs members with the same topics: "
-                f"{reader['id']!r} subscribes to {apart[0]!r}, {other['id']!r} does not"
+                f"{reader.member!r} subscribes to {apart[0]!r}, {other.member!r} does not"
             )
-
-
-def _check_alike_by_topic(member: Mapping[str, object]) -> None:
-    streams = member.get("streams")
-    if not isinstance(streams, Mapping):
-        return
-    (topic, count), *others = streams.items()
-    for other, found in others:
-        if found != count:
-            raise PartwrightError(
-                "old-roundrobin needs the same number of streams for every topic: "
-                f"{member['id']!r} has {count} for {topic!r} and {found} for {other!r}"
-            )
-
-
-def _streams(member: Fields) -> int:
-    streams = member.get("streams") or 1
-    return max(streams.values()) if isinstance(streams, Mapping) else streams
-
-
-def _topics(member: Mapping[str, object]) -> set[str]:
-    """The topics that are text; the group's own checks handle the rest."""
-    topics = member.get("topics")
-    if not isinstance(topics, Iterable) or isinstance(topics, (str, bytes)):
-        return set()
-    return {topic for topic in topics if isinstance(topic, str)}

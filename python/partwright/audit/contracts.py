@@ -192,7 +192,7 @@ class _Contract:
     def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
-        check: Check = _upward.spark().check(
+        check: Check = _upward.module("spark").check(
             records, self.key, self.n, client=self.client, key_type=self.key_type, limits=self.limits
         )
         return check

@@ -107,7 +107,7 @@ class Fingerprint(Answer):
         ]
         return found
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each client: how many records are where it puts them, and for how many it determines that."""
         right, of = ([counts[at] for counts in self.explained.values()] for at in range(_TWO))
         schema = pa.schema({"client": pa.string(), "rows": pa.int64(), "rows_placed": pa.int64()})

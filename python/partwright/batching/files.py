@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["led_in_turn", "reader"]
 
-_TYPES = {
-    "time": pa.int64(),
-    "key": pa.binary(),
-    "partition": pa.int64(),
-    "size": pa.int64(),
-}
+_TYPES = {"time": pa.int64(), "key": pa.binary(), "partition": pa.int64(), "size": pa.int64()}
 
 
 def led_in_turn(partitions: int, brokers: int) -> Cluster:
@@ -85,13 +80,13 @@ def _batches(
     read: Callable[[int, float | None], None],
 ) -> Iterator[pa.RecordBatch]:
     texts = {"key": text_type(key_type), "value": pa.string()}
-    wanted = [
+    requests = [
         ColumnRequest(name, texts.get(what, pa.int64()), lenient=what not in texts)
         for what, name in given.items()
     ]
     row = 0
     with opened() as records:
-        for batch in records.read(wanted):
+        for batch in records.read(requests):
             arrays = _arrays(dict(zip(given, batch, strict=True)), key_type, row)
             made = pa.record_batch([arrays[what] for what in schema.names], schema=schema)
             yield made
@@ -100,19 +95,19 @@ def _batches(
 
 
 def _arrays(columns: Mapping[str, pa.Array], key_type: str | None, row: int) -> dict[str, pa.Array]:
-    found = {"time": milliseconds(columns["time"], row)}
+    arrays = {"time": milliseconds(columns["time"], row)}
     if "key" in columns:
-        found["key"] = in_one(encode(columns["key"], key_type)).cast(pa.binary())
+        arrays["key"] = in_one(encode(columns["key"], key_type)).cast(pa.binary())
     if "partition" in columns:
-        found["partition"] = counts(columns["partition"], "partition", row)
+        arrays["partition"] = counts(columns["partition"], "partition", row)
     if "size" in columns:
-        found["size"] = counts(columns["size"], "size", row)
+        arrays["size"] = counts(columns["size"], "size", row)
     elif "value" in columns:
         values = in_one(columns["value"])
         if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
             values = _text(values)
-        found["size"] = pc.binary_length(values).cast(pa.int64())
-    return found
+        arrays["size"] = pc.binary_length(values).cast(pa.int64())
+    return arrays
 
 
 def _text(values: pa.Array) -> pa.Array:

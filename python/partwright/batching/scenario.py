@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
     from partwright.producer.configs import Configs
 
-__all__ = ["Replay", "broker_of", "draws_of", "is_each_append", "replay"]
+__all__ = ["CoreBroker", "Replay", "broker_of", "core_scenario", "replay"]
+
+CoreBroker: TypeAlias = "tuple[int, str | None, Latency, list[tuple[int, int]]]"
+"""A broker's ID, rack, latency, and the spans in which it is away."""
 
 _SCENARIO = (
     "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
@@ -127,22 +130,15 @@ def replay(scenario: Mapping[str, object]) -> Json:
     strategy = _core.strategy_name(given["strategy"])
     partitions = [_partition(each) for each in listed(given["partitions"], "partitions")]
     records = _records(listed(given["records"], "records"), len(partitions))
+    core = core_scenario(
+        given,
+        [_broker(each) for each in listed(given.get("brokers") or (), "brokers")],
+        partitions,
+        given.get("draws"),
+    )
+    seed = optional(given.get("seed"), "the seed", LEAST_LONG, MOST_LONG) or 0
     simulation = _core.Batching(
-        strategy,
-        settings_of(_configs(given.get("config")), strategy),
-        {
-            "each_append": is_each_append(given.get("sender")),
-            "flush_ms": optional(given.get("flush_ms"), "flush_ms", 0, MOST_LONG),
-            "failed_requests": [
-                whole(each, "a failed request", 0, MOST_LONG)
-                for each in listed(given.get("failed_requests") or (), "failed_requests")
-            ],
-            "brokers": [broker_of(each) for each in listed(given.get("brokers") or (), "brokers")],
-            "partitions": partitions,
-            "draws": draws_of(given.get("draws")),
-            "seed": optional(given.get("seed"), "the seed", LEAST_LONG, MOST_LONG) or 0,
-        },
-        True,
+        strategy, settings_of(_configs(given.get("config")), strategy), {**core, "seed": seed}, True
     )
     simulation.append(records)
     simulation.finish()
@@ -154,57 +150,73 @@ def _configs(given: object) -> Configs:
     return read_configs(config)
 
 
-def is_each_append(given: object) -> bool:
-    """Whether a sender is each-append; None is each-instant."""
-    sender = "each-instant" if given is None else given
-    if sender not in _SENDERS:
-        raise PartwrightError(f"sender is {' or '.join(_SENDERS)}, not {shown(given)}")
-    return sender == "each-append"
+def core_scenario(
+    delivery: Fields, brokers: list[CoreBroker], partitions: list[tuple[int, int | None]], draws: object
+) -> Json:
+    """How batches are sent and answered, as the core takes it, without the seed.
 
+    Args:
+        delivery: `sender`, `flush_ms` and `failed_requests`, as far as they are given.
+        brokers: See `broker_of`.
+        partitions: Their numbers and leaders.
+        draws: Raw values of Java's `nextInt()`, if any are given.
 
-def draws_of(given: object) -> list[int] | None:
-    """Raw values of Java's `nextInt()`, if any are given."""
-    if given is None:
-        return None
-    return [whole(each, "a draw", LEAST_INT, MOST_INT) for each in listed(given, "draws")]
+    Raises:
+        PartwrightError: A value is invalid.
+    """
+    sender = delivery.get("sender")
+    if sender is not None and sender not in _SENDERS:
+        raise PartwrightError(f"sender is {' or '.join(_SENDERS)}, not {shown(sender)}")
+    failed = listed(delivery.get("failed_requests") or (), "failed_requests")
+    return {
+        "each_append": sender == "each-append",
+        "flush_ms": optional(delivery.get("flush_ms"), "flush_ms", 0, MOST_LONG),
+        "failed_requests": [whole(each, "a failed request", 0, MOST_LONG) for each in failed],
+        "brokers": brokers,
+        "partitions": partitions,
+        "draws": None
+        if draws is None
+        else [whole(each, "a draw", LEAST_INT, MOST_INT) for each in listed(draws, "draws")],
+    }
 
 
 def _partition(given: object) -> tuple[int, int | None]:
-    found = object_fields(given, "a partition", ("id", "leader"), needs="id")
-    partition = whole(found["id"], "a partition's id", 0, MOST_INT)
-    return partition, optional(found.get("leader"), f"the leader of partition {partition}", 0, MOST_INT)
+    fields = object_fields(given, "a partition", ("id", "leader"), needs="id")
+    partition = whole(fields["id"], "a partition's id", 0, MOST_INT)
+    return partition, optional(fields.get("leader"), f"the leader of partition {partition}", 0, MOST_INT)
 
 
-def broker_of(given: object) -> tuple[int, str | None, Latency, list[tuple[int, int]]]:
-    """A broker's ID, rack, latency and the spans in which it is away."""
-    found = object_fields(given, "a broker", _BROKER, needs="id")
-    broker = whole(found["id"], "a broker's id", 0, MOST_INT)
-    rack, what = found.get("rack"), f"broker {broker}"
+def _broker(given: object) -> CoreBroker:
+    fields = object_fields(given, "a broker", _BROKER, needs="id")
+    broker = whole(fields["id"], "a broker's id", 0, MOST_INT)
+    rack = fields.get("rack")
     if rack is not None and not isinstance(rack, str):
-        raise PartwrightError(f"{what}: a rack is text, not {shown(rack)}")
-    given_ms = found.get("latency_ms")
-    latency = latency_of(0 if given_ms is None else given_ms, f"{what}: latency_ms")
+        raise PartwrightError(f"broker {broker}: a rack is text, not {shown(rack)}")
+    return broker_of(broker, rack, fields.get("latency_ms"), fields.get("away"))
+
+
+def broker_of(broker: int, rack: str | None, latency_ms: object, away: object) -> CoreBroker:
+    """A broker's ID, rack, latency and the spans in which it is away, as the core takes them.
+
+    Raises:
+        PartwrightError: The latency or a span is invalid.
+    """
+    what = f"broker {broker}"
     spans = []
-    for each in listed(found.get("away") or (), f"{what}: away"):
-        if not isinstance(each, list | tuple) or len(each) != 2:  # noqa: PLR2004 - from and to
+    for span in listed(away or (), f"{what}: away"):
+        if not isinstance(span, list | tuple) or len(span) != 2:  # noqa: PLR2004 - from and to
             raise PartwrightError(
-                f"{what}: a span is a list of its first time and its end, not {shown(each)}"
+                f"{what}: a span is a list of its first time and its end, not {shown(span)}"
             )
-        spans.append(
-            (
-                whole(each[0], f"{what}: a time", 0, MOST_LONG),
-                whole(each[1], f"{what}: a time", 0, MOST_LONG),
-            )
-        )
+        from_ms, to_ms = (whole(each, f"{what}: a time", 0, MOST_LONG) for each in span)
+        spans.append((from_ms, to_ms))
+    latency = latency_of(0 if latency_ms is None else latency_ms, f"{what}: latency_ms")
     return broker, rack, latency, spans
 
 
 def _records(given: Sequence[object], partitions: int) -> pa.StructArray:
-    columns: tuple[list[object], ...] = ([], [], [], [], [])
-    for row, record in enumerate(given):
-        for column, value in zip(columns, _record(row, record), strict=True):
-            column.append(value)
-    times, encoded, named, sizes, headers = columns
+    rows = [_record(row, record) for row, record in enumerate(given)]
+    times, encoded, named, sizes, headers = zip(*rows, strict=True) if rows else [()] * 5
     key_column = pa.array(encoded, pa.binary())
     return pa.StructArray.from_arrays(
         [
@@ -220,26 +232,22 @@ def _records(given: Sequence[object], partitions: int) -> pa.StructArray:
 
 
 def _record(
-    row: int, given: object
+    row: int, record: object
 ) -> tuple[int, bytes | None, int | None, int | None, list[int | None] | None]:
+    if not isinstance(record, list | tuple) or len(record) not in _RECORD_FIELDS:
+        raise PartwrightError(f"a record is a list of {_RECORD}, not {shown(record)}").at_row(row)
+    time, key, partition, size, *headers = record
     try:
-        return _fields(given)
+        sizes = listed(headers[0] or (), "headers") if headers else ()
+        return (
+            whole(time, "a time", 0, MOST_LONG),
+            hex_key(key),
+            optional(partition, "a partition", 0, MOST_INT),
+            optional(size, "the size of a value", 0, MOST_INT),
+            [optional(each, "the size of a header", 0, MOST_INT) for each in sizes] or None,
+        )
     except PartwrightError as error:
         raise error.at_row(row) from None
-
-
-def _fields(given: object) -> tuple[int, bytes | None, int | None, int | None, list[int | None] | None]:
-    if not isinstance(given, list | tuple) or len(given) not in _RECORD_FIELDS:
-        raise PartwrightError(f"a record is a list of {_RECORD}, not {shown(given)}")
-    time, key, partition, size, *headers = given
-    sizes = listed(headers[0] or (), "headers") if headers else ()
-    return (
-        whole(time, "a time", 0, MOST_LONG),
-        hex_key(key),
-        optional(partition, "a partition", 0, MOST_INT),
-        optional(size, "the size of a value", 0, MOST_INT),
-        [optional(each, "the size of a header", 0, MOST_INT) for each in sizes] or None,
-    )
 
 
 def _answer(tables: Mapping[str, pa.StructArray]) -> Json:
@@ -247,20 +255,15 @@ def _answer(tables: Mapping[str, pa.StructArray]) -> Json:
     return {
         "placed": [list(pair) for pair in zip(partitions, ids, strict=True)],
         "batches": [_batch(row) for row in tables["batches"].to_pylist()],
-        "requests": [_request(row) for row in tables["requests"].to_pylist()],
+        "requests": [
+            {"id": row.pop("request"), "node": row.pop("broker"), **row}
+            for row in tables["requests"].to_pylist()
+        ],
     }
 
 
 def _batch(row: Json) -> Json:
     plain = ("partition", "first_record", "records", "bytes", "opened_ms", "closed_ms", "why")
-    return {
-        "id": row["batch"],
-        **{name: row[name] for name in plain},
-        "sends": [list(pair) for pair in zip(row["requests"], row["sent_ms"], strict=True)],
-        "acked_ms": row["acked_ms"],
-    }
-
-
-def _request(row: Json) -> Json:
-    plain = ("sent_ms", "done_ms", "ok", "bytes", "batches")
-    return {"id": row["request"], "node": row["broker"], **{name: row[name] for name in plain}}
+    sends = [list(pair) for pair in zip(row["requests"], row["sent_ms"], strict=True)]
+    of_row = {name: row[name] for name in plain}
+    return {"id": row["batch"], **of_row, "sends": sends, "acked_ms": row["acked_ms"]}

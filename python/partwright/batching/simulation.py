@@ -27,16 +27,16 @@ from partwright._check import (
     optional,
     options,
     shown,
+    spelled,
 )
-from partwright.answer import Answer
-from partwright.batching.scenario import broker_of, draws_of, is_each_append
+from partwright.answer import Answer, Question
+from partwright.batching.scenario import CoreBroker, broker_of, core_scenario
 from partwright.cluster import Cluster
 from partwright.cluster.latency import latency_of, median
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import ProducerRecords, Workload
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
@@ -95,7 +95,7 @@ class Simulation(Answer):
         """As in `partwright batch --json`."""
         return {"strategies": self.summary.to_pylist()}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each batch."""
         return self.batches
 
@@ -118,7 +118,7 @@ class Strategies(Answer):
         """As in `partwright batch --json`."""
         return {"strategies": self.summary.to_pylist()}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each strategy."""
         return self.summary
 
@@ -218,7 +218,7 @@ def compare(
         delivery: How the brokers answer.
 
     Returns:
-        The answer. Its `table()` has a row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent`
+        The answer. Its `to_arrow()` has a row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent`
         (records whose batches wait at the end), `mean_fill` (a batch's bytes divided by `batch.size`),
         `p50_waited_ms` and `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms`
         (until it is acknowledged; half of the records, or 99 % of them, have at most this delay), `largest_share` (the
@@ -232,18 +232,18 @@ def compare(
     Examples:
         >>> records = {"time": [0] * 9, "size": [100] * 9}
         >>> found = compare(records, {"orders": 3}, ["round-robin", "sticky"])
-        >>> found.table().select(["name", "batches"]).to_pylist()
+        >>> found.to_arrow().select(["name", "batches"]).to_pylist()
         [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
     """
     delivery = options(delivery, Delivery, "delivery")
     cluster, topic = one_topic(cluster, delivery.topic)
-    chosen = (
+    producers = (
         strategies.items()
         if isinstance(strategies, Mapping)
         else [(None, each) for each in listed(strategies, "strategies")]
     )
     scenario = _scenario(cluster, topic, delivery, None)
-    runs = [_Running(name, each, scenario, rows=False) for name, each in chosen]
+    runs = [_Running(name, each, scenario, rows=False) for name, each in producers]
     _feed(records, workload, cluster, topic, runs)
     return Strategies(pa.Table.from_pylist([run.summary() for run in runs], SUMMARY))
 
@@ -265,7 +265,9 @@ def _arrays(batch: RecordChunk, producer: ProducerConfig, cluster: Cluster) -> p
     """A batch of records in the form that the core takes."""
     times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
     if times is None:
-        raise PartwrightError("a simulation needs the records' times: name their column with time=")
+        raise PartwrightError(
+            f"a simulation needs the records' times: name their column with {spelled('time')}"
+        )
     if sizes is None:
         raise PartwrightError("a simulation counts bytes: give the records' values (value=) or sizes (size=)")
 
@@ -295,17 +297,17 @@ class _Running:
         _core.check(1, producer.client, producer.key_type)
         self._name = strategy if name is None else str(name)
         self._strategy = _core.strategy_name(strategy)
-        found = read_configs(configs)
+        settings = read_configs(configs)
         compression = (configs or {}).get("compression.type", "none")
         if compression != "none":
             raise PartwrightError(
                 f"a simulation has no compression, and compression.type is {shown(compression)}: leave it out, or "
                 "say none"
             )
-        self._batch_size = max(1, found.batch_size)
+        self._batch_size = max(1, settings.batch_size)
         self._slowest = _slowest(scenario["brokers"])
         scenario = {**scenario, "seed": optional(producer.seed, "the seed", LEAST_LONG, MOST_LONG) or 0}
-        self._core = _core.Batching(self._strategy, settings_of(found, self._strategy), scenario, rows)
+        self._core = _core.Batching(self._strategy, settings_of(settings, self._strategy), scenario, rows)
         self.append = self._core.append
 
     def summary(self) -> Json:
@@ -329,11 +331,11 @@ class _Running:
         }
 
     def tables(self) -> dict[str, pa.Table]:
-        found = self._core.tables().items()
-        return {name: pa.Table.from_struct_array(array) for name, array in found}
+        arrays = self._core.tables().items()
+        return {name: pa.Table.from_struct_array(array) for name, array in arrays}
 
 
-def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int | None:
+def _slowest(brokers: Sequence[CoreBroker]) -> int | None:
     """The broker with the longest median latency; the first of several, and None if all are equally fast."""
     latencies = {broker: median(latency) for broker, _, latency, _ in brokers}
     if len(set(latencies.values())) <= 1:
@@ -372,16 +374,10 @@ def _scenario(cluster: Cluster, topic: str, delivery: Delivery, draws: Sequence[
                 f"there is no broker {shown(broker)} in the cluster: there are {sorted(known)}"
             )
     latency = latency_of(delivery.latency_ms, "latency_ms")
-    found = []
+    brokers = []
     for broker, rack in known.items():
         own = object_fields(others.get(broker, {}), f"broker {broker}", ("latency_ms", "away"), needs=None)
-        found.append(broker_of({"id": broker, "rack": rack, "latency_ms": latency, **own}))
-    failed = listed(delivery.failed_requests, "failed_requests")
-    return {
-        "each_append": is_each_append(delivery.sender),
-        "flush_ms": optional(delivery.flush_ms, "flush_ms", 0, MOST_LONG),
-        "failed_requests": [optional(each, "a failed request", 0, MOST_LONG) for each in failed],
-        "brokers": found,
-        "partitions": [(each.id, each.leader) for each in cluster.partitions(topic)],
-        "draws": draws_of(draws),
-    }
+        brokers.append(broker_of(broker, rack, own.get("latency_ms", latency), own.get("away")))
+    partitions = [(each.id, each.leader) for each in cluster.partitions(topic)]
+    sending = {name: getattr(delivery, name) for name in ("sender", "flush_ms", "failed_requests")}
+    return core_scenario(sending, brokers, partitions, draws)

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from partwright._check import Fields, Json, counted, listed, options, shown
-from partwright.answer import Answer
+from partwright.answer import Answer, Question
 from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import Workload
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +65,7 @@ class Tuning(Answer):
             "settings": self.settings.to_pylist(),
         }
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each setting."""
         return self.settings
 
@@ -132,10 +131,11 @@ def tune(
     ]
     delivery = options(delivery, Delivery, "delivery")
     known, topic = one_topic(cluster, delivery.topic)
-    summaries = compare(records, known, grid, workload=workload, delivery=delivery).table().to_pylist()
+    summaries = compare(records, known, grid, workload=workload, delivery=delivery).to_arrow().to_pylist()
     rows = [_row(*each) for each in zip(summaries, grid, strict=True)]
     default = rows[0]
-    rows = _without_twins(rows)
+    # The defaults are usually in the grid, too.
+    rows = list({_settings(row): row for row in rows}.values())
     if all(row["p99_delay_ms"] is None for row in rows):
         raise PartwrightError(
             "no record arrives, so that there is nothing to compare: does a partition have a leader?"
@@ -153,18 +153,9 @@ def tune(
 
 def _row(summary: Json, producer: ProducerConfig) -> Json:
     settings = settings_of(read_configs(producer.configs), summary["strategy"])
-    del summary["name"]
-    about = {
-        "strategy": summary.pop("strategy"),
-        "batch_size": settings["batch_size"],
-        "linger_ms": settings["linger_ms"],
-    }
-    return {**about, "is_on_front": False, **summary}
-
-
-def _without_twins(rows: list[Json]) -> list[Json]:
-    """Drop repeated settings: the defaults are usually in the grid, too."""
-    return list({_settings(row): row for row in rows}.values())
+    about = {name: settings[name] for name in ("batch_size", "linger_ms")}
+    figures = {name: value for name, value in summary.items() if name not in ("name", "strategy")}
+    return {"strategy": summary["strategy"], **about, "is_on_front": False, **figures}
 
 
 def _settings(row: Fields) -> tuple[str, int, int]:
@@ -208,12 +199,7 @@ def _reason(best: Fields, default: Fields, limit: float) -> str:
 
 
 def _table(rows: list[Json]) -> pa.Table:
-    own = {
-        "rank": pa.int32(),
-        "strategy": pa.string(),
-        "batch_size": pa.int64(),
-        "linger_ms": pa.int64(),
-        "is_on_front": pa.bool_(),
-    }
+    own = {"rank": pa.int32(), "strategy": pa.string(), "batch_size": pa.int64(), "linger_ms": pa.int64()}
+    own |= {"is_on_front": pa.bool_()}
     summary = [field for field in SUMMARY if field.name not in {"name", *own}]
     return pa.Table.from_pylist(rows, pa.schema([*own.items(), *summary]))

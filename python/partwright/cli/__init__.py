@@ -85,15 +85,14 @@ class _Commands(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
 
-def _print_man(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
+def _print_man(ctx: click.Context, option: click.Parameter, is_wanted: bool) -> None:
     del option
-    if not asked:
-        return
-    from partwright.cli.man import man_page
+    if is_wanted:
+        from partwright.cli.parsing import man_page
 
-    ctx.command.name = "partwright"
-    click.echo(man_page(partwright))
-    ctx.exit()
+        ctx.command.name = "partwright"
+        click.echo(man_page(partwright))
+        ctx.exit()
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -164,8 +163,8 @@ def _interrupted(error: BaseException) -> int:
     # click turns the interrupt into its own exception; our message is in its cause.
     causes = (error, error.__cause__)
     ended = next((each for each in causes if isinstance(each, Ended)), Ended(signal.SIGINT))
-    said = next((str(each) for each in causes if each and str(each)), str(ended))
-    _say(f"partwright: {said}")
+    words = next((str(each) for each in causes if each and str(each)), str(ended))
+    _say(f"partwright: {words}")
     return ended.exit_code
 
 

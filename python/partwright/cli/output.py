@@ -1,24 +1,24 @@
-"""How a command shows its answer: `--output`, `--json`, `--report` and `--plot`."""
+"""How a command shows its answer: `--output`, `--json`, `--report` and `--plot`; and lines for people."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
+import shlex
 import signal
 import sys
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from partwright.cli.input.options import plot_path, question_of, report_path
-from partwright.cli.parsing import OUTPUT, heading
+from partwright._text import plain
+from partwright.answer import Question, masked
+from partwright.cli.parsing import OUTPUT, combined, flag, heading, option
 from partwright.errors import PartwrightError
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from partwright._check import Json
@@ -26,13 +26,17 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import TerminalStyle
 
-__all__ = ["Output", "answer_options", "exit_code", "is_ascii", "output_options", "terminal_look"]
+__all__ = ["WORDS", "Output", "answer_options", "echo", "exit_code", "output_options", "terminal_look"]
 
-_Result = TypeVar("_Result")
-
-_FORMS = ("text", "json", "markdown", "html")
 # How wide a pipe is, and a terminal that does not say it, unless COLUMNS says otherwise.
 _PIPE = 88
+WORDS = "partwright.words"
+"""The key under which a command's context keeps its command line."""
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line for people, in which text from outside cannot act on the terminal."""
+    click.echo(plain(line), err=err)
 
 
 class Output(NamedTuple):
@@ -55,33 +59,45 @@ class Output(NamedTuple):
         """Whether a page or a picture is written."""
         return self.report is not None or self.plot is not None
 
-    def show(
-        self,
-        answer: Answer,
-        source: str | None = None,
-        *,
-        with_details: bool = False,
-    ) -> None:
+    def show(self, answer: Answer, source: str | None = None, *, with_details: bool = False) -> int:
         """Write an answer's files, and print it.
 
         Args:
             answer: The answer; its question says how much was read of a topic.
             source: What was read.
             with_details: Whether the text has the sections that are shown on request.
+
+        Returns:
+            The command's exit code: 1 if the answer is about a check that did not hold.
         """
-        document = self._saved(answer, source)
-        click.echo(self._written(document, with_details=with_details), nl=False)
+        document = self.save(answer, source)
+        if self.form == "json":
+            text = f"{json.dumps(document.answer)}\n"
+        elif self.form == "text":
+            from partwright.rendering import terminal
 
-    def save(self, answer: Answer, source: str | None = None) -> None:
+            text = terminal.text(document, terminal_look(), with_details=with_details)
+        elif self.form == "markdown":
+            from partwright.rendering import markdown
+
+            text = markdown.text(document)
+        else:
+            from partwright.rendering.html import html
+
+            text = html(document)
+        click.echo(text, nl=False)
+        return exit_code(0 if getattr(answer, "ok", True) else 1, answer.question.read)
+
+    def save(self, answer: Answer, source: str | None = None) -> Document:
         """Only write an answer's files, for a command that prints something else."""
-        self._saved(answer, source)
-
-    def _saved(self, answer: Answer, source: str | None) -> Document:
         # Imported only here, so that --help is fast.
         from partwright import documents
 
         ctx = click.get_current_context()
-        document = documents.document(answer.with_question(question_of(ctx, source, answer.question.read)))
+        words = ctx.meta.get(WORDS)
+        line = None if words is None else shlex.join(["partwright", *map(masked, words)])
+        question = Question((), str(ctx.info_name), source, _settings(ctx), answer.question.read, line)
+        document = documents.document(answer.with_question(question))
         # First, because it is refused where there is nothing to draw.
         if self.plot is not None:
             from partwright.rendering.picture import draw
@@ -94,78 +110,85 @@ class Output(NamedTuple):
             _note(ctx, f"report: {save(html(document), self.report)}")
         return document
 
-    def _written(self, document: Document, *, with_details: bool) -> str:
-        if self.form == "json":
-            return f"{json.dumps(document.answer)}\n"
-        if self.form == "markdown":
-            from partwright.rendering.markdown import text
 
-            return text(document)
-        if self.form == "html":
-            from partwright.rendering.html import html
-
-            return html(document)
-        from partwright.rendering.terminal import text as lines
-
-        return lines(document, terminal_look(), with_details=with_details)
+def _settings(ctx: click.Context) -> dict[str, str]:
+    """The given options, by name, without their secrets."""
+    settings = {}
+    for each in ctx.command.params:
+        name, value = each.name or "", ctx.params.get(each.name or "")
+        is_given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if isinstance(each, click.Option) and is_given and name not in {"report", "plot"}:
+            values = value if isinstance(value, tuple) else (value,)
+            words = "yes" if isinstance(value, bool) else ", ".join(masked(str(one)) for one in values)
+            settings[max(each.opts if value is not False else each.secondary_opts, key=len)] = words
+    return settings
 
 
 def _note(ctx: click.Context, line: str) -> None:
-    from partwright.cli.echo import echo
-
     # Printing may break off meanwhile, for example with `head`; the page is written all the same.
     ctx.call_on_close(lambda: echo(line, err=True))
 
 
-def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
-    return answer_options(heading(OUTPUT)(_plot_option(command)))
+def _report_path(file: str, option: str) -> Path:
+    """Where a report will be written, checked before anything slow begins."""
+    del option
+    # Imported only here, so that --help is fast.
+    from partwright.rendering.html import check
+
+    return check(file)
 
 
-_plot_option = click.option(
-    "--plot",
-    callback=plot_path,
-    metavar="FILE",
-    help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
+def _plot_path(file: str, option: str) -> Path:
+    """Where a picture will be written, checked before anything slow begins."""
+    del option
+    from partwright.rendering.picture import check
+
+    path = check(file)
+    if not path.parent.is_dir():
+        raise PartwrightError(
+            f"there is no folder {str(path.parent)!r} for the picture: make it, or name another file"
+        )
+    return path
+
+
+def _output(form: str | None, as_json: bool, report: Path | None, plot: Path | None = None) -> Output:
+    if as_json and form not in {None, "json"}:
+        raise PartwrightError(f"--json prints JSON, and --output says {form}: leave one of them out")
+    if form == "html":
+        _report_path("report.html", "--output")
+    return Output("json" if as_json else form or "text", report, plot, as_json or form is not None)
+
+
+_FORM_OPTIONS = (
+    heading(OUTPUT),
+    option(
+        "--output",
+        "The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
+        "form",
+        type=click.Choice(["text", "json", "markdown", "html"]),
+    ),
+    flag("--json", "Print the answer as JSON: --output json.", "as_json"),
+    option(
+        "--report FILE",
+        "Also write the answer as a page: a .html file with plots and numbers that needs no network.",
+        read=_report_path,
+    ),
 )
 
+answer_options = combined("output", _output, *_FORM_OPTIONS)
+"""`--output`, `--json` and `--report`, for a command that has nothing to draw, as `output`."""
 
-def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """`--output`, `--json` and `--report`, for a command that has nothing to draw, as `output`."""
-
-    @heading(OUTPUT)
-    @click.option(
-        "--output",
-        "form",
-        type=click.Choice(_FORMS),
-        help="The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
-    )
-    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON: --output json.")
-    @click.option(
-        "--report",
-        callback=report_path,
-        metavar="FILE",
-        help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
-    )
-    @functools.wraps(command)
-    def with_output(
-        *given: object,
-        form: str | None,
-        as_json: bool,
-        report: Path | None,
-        plot: Path | None = None,
-        **more: object,
-    ) -> _Result:
-        if as_json and form not in {None, "json"}:
-            raise PartwrightError(f"--json prints JSON, and --output says {form}: leave one of them out")
-        if form == "html":
-            from partwright.rendering.html import check
-
-            check("report.html")
-        output = Output("json" if as_json else form or "text", report, plot, as_json or form is not None)
-        return command(*given, output=output, **more)
-
-    return with_output
+output_options = combined(
+    "output",
+    _output,
+    *_FORM_OPTIONS,
+    option(
+        "--plot FILE",
+        "Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
+        read=_plot_path,
+    ),
+)
+"""`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
 
 
 def exit_code(code: int, *read: Json | None) -> int:
@@ -180,7 +203,7 @@ def terminal_look() -> TerminalStyle:
 
     is_terminal = sys.stdout.isatty()
     is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return TerminalStyle(_width(is_terminal=is_terminal), is_styled, is_ascii())
+    return TerminalStyle(_width(is_terminal=is_terminal), is_styled, _is_ascii())
 
 
 def _width(*, is_terminal: bool) -> int:
@@ -194,7 +217,7 @@ def _width(*, is_terminal: bool) -> int:
     return _PIPE
 
 
-def is_ascii() -> bool:
+def _is_ascii() -> bool:
     """Whether only ASCII is wanted: because of the locale C or POSIX, or a stream that has nothing else."""
     locale = next((os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)), "")
     if locale == "C.UTF-8" and "LC_ALL" not in os.environ:

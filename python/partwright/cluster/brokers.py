@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
+from typing import TYPE_CHECKING, Any
 
-from partwright._check import Json, listed, number, object_fields, shown
+from partwright._check import Json, at_least_one, counted, listed, number, object_fields, shown, there_are
 from partwright.errors import PartwrightError
 
-__all__ = ["Broker", "Partition", "known", "read_broker", "read_partitions"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "Broker",
+    "Partition",
+    "brokers_by_id",
+    "check_racks",
+    "common_racks",
+    "enough_brokers",
+    "in_sync",
+    "known",
+    "listed_brokers",
+    "read_broker",
+    "read_brokers",
+    "read_partitions",
+]
 
 _HIGHEST_PORT = 65535
 _BROKER = ("id", "host", "port", "rack", "region")
@@ -84,6 +101,12 @@ class Partition:
             object.__setattr__(self, name, ids)
 
 
+def in_sync(partition: Partition) -> tuple[int, ...]:
+    """A partition's replicas in sync, or, if nothing is known of them, those that are not offline."""
+    alive = partition.in_sync_replicas or partition.replicas
+    return tuple(each for each in alive if each not in partition.offline_replicas)
+
+
 def read_broker(given: object) -> Broker:
     """A broker from an object with its fields; a `Broker` stays as it is.
 
@@ -94,6 +117,92 @@ def read_broker(given: object) -> Broker:
     if isinstance(given, Broker):
         return given
     return Broker(**object_fields(given, "a broker", _BROKER, needs="id"))
+
+
+def brokers_by_id(
+    given: object, what: str = "brokers", named: Mapping[int, Broker] | None = None
+) -> dict[int, Broker]:
+    """A list of `Broker`s and of brokers' IDs, by ID; an ID among the named brokers is that broker.
+
+    Raises:
+        PartwrightError: A broker occurs twice, or is neither an ID nor a `Broker`.
+
+    Examples:
+        >>> list(brokers_by_id([2, Broker(0)]))
+        [2, 0]
+    """
+    by_id: dict[int, Broker] = {}
+    for each in listed(given, what):
+        known_one = named.get(each) if named and type(each) is int else None
+        broker = each if isinstance(each, Broker) else known_one or Broker(each)
+        if broker.id in by_id:
+            raise PartwrightError(f"{what} has {broker.id} twice: each id once")
+        by_id[broker.id] = broker
+    return by_id
+
+
+def read_brokers(given: Any) -> tuple[Broker, ...]:
+    """Brokers from their IDs, from `Broker`s, or from a cluster; at least one.
+
+    Raises:
+        PartwrightError: There are no brokers, one occurs twice, or one is neither an ID nor a `Broker`.
+
+    Examples:
+        >>> [broker.id for broker in read_brokers([2, Broker(0)])]
+        [2, 0]
+    """
+    by_id = brokers_by_id(getattr(given, "brokers", given))
+    if not by_id:
+        raise PartwrightError("brokers is empty: a partition needs at least one broker")
+    return tuple(by_id.values())
+
+
+def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> int:
+    """Check a number of replicas against the brokers: no broker has two replicas of one partition."""
+    replicas = at_least_one(replication_factor, "replication_factor", 2**15 - 1)
+    if replicas > len(brokers):
+        raise PartwrightError(
+            f"{counted(replicas, 'replica')} of a partition need as many brokers, and "
+            f"{there_are((broker.id for broker in brokers), 'brokers')}: take fewer replicas"
+        )
+    return replicas
+
+
+def check_racks(brokers: tuple[Broker, ...]) -> None:
+    """Refuse a rack's name that Kafka cannot have."""
+    for broker in brokers:
+        if broker.rack is not None and any("\ud800" <= letter <= "\udfff" for letter in broker.rack):
+            raise PartwrightError(f"rack {broker.rack!r} is not UTF-8, as every name in Kafka is")
+
+
+def common_racks(brokers: Iterable[Broker], remedy: str) -> list[str]:
+    """Each broker's rack, empty if no broker has one.
+
+    Args:
+        brokers: The brokers.
+        remedy: What to do if only some have a rack; `{id}` stands for one that has none.
+
+    Raises:
+        PartwrightError: Some have a rack and others have none, or Kafka cannot have its name.
+    """
+    brokers = tuple(brokers)
+    check_racks(brokers)
+    racks = [broker.rack for broker in brokers if broker.rack is not None]
+    bare = next((broker.id for broker in brokers if broker.rack is None), None)
+    if racks and bare is not None:
+        raise PartwrightError(f"broker {bare} has no rack and others have one: {remedy.format(id=bare)}")
+    return racks
+
+
+def listed_brokers(given: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
+    """The IDs of the list `what`, each of an existing broker."""
+    ids = {broker.id for broker in brokers}
+    those = set()
+    for each in listed(given, what):
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"{where}there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+        those.add(each)
+    return those
 
 
 def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, ...]:
@@ -112,16 +221,16 @@ def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, 
 def _read_partition(topic: str, given: object) -> Partition:
     if isinstance(given, Partition):
         return given
-    found = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
-    if "isr" in found:
-        if "in_sync_replicas" in found:
+    fields = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
+    if "isr" in fields:
+        if "in_sync_replicas" in fields:
             raise PartwrightError(
-                f"partition {shown(found['id'])} of topic {topic!r} has isr and in_sync_replicas: leave one out"
+                f"partition {shown(fields['id'])} of topic {topic!r} has isr and in_sync_replicas: leave one out"
             )
-        found["in_sync_replicas"] = found.pop("isr")
-    absent = [name for name, value in found.items() if value is None and name not in {"id", "leader"}]
+        fields["in_sync_replicas"] = fields.pop("isr")
+    absent = [name for name, value in fields.items() if value is None and name not in {"id", "leader"}]
     try:
-        return Partition(**{name: value for name, value in found.items() if name not in absent})
+        return Partition(**{name: value for name, value in fields.items() if name not in absent})
     except PartwrightError as error:
         raise error.within(f"topic {topic!r}") from None
 
@@ -134,10 +243,10 @@ def known(part: Broker | Partition) -> Json:
         ({'id': 0, 'rack': 'a'}, {'id': 1, 'leader': None, 'replicas': [0]})
     """
     values = ((each.name, getattr(part, each.name)) for each in dataclass_fields(part))
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values}
-    return {name: value for name, value in told.items() if name == "leader" or value not in (None, [])}
+    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    return {name: value for name, value in fields.items() if name == "leader" or value not in (None, [])}
 
 
-def _text(given: object, what: str) -> None:
-    if given is not None and not isinstance(given, str):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
+def _text(value: object, what: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from partwright import _core
+from partwright import _core, _upward
 from partwright._check import (
     MOST_MADE,
     Json,
@@ -26,14 +26,13 @@ from partwright._check import (
     unknown,
     whole,
 )
-from partwright._upward import kafka_metadata, replica_placement
-from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
+from partwright.cluster.brokers import Broker, Partition, brokers_by_id, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Broker", "Cluster", "Partition"]
+__all__ = ["Broker", "Cluster", "Partition", "check_cluster"]
 
 _SHOWN = 4
 
@@ -90,16 +89,11 @@ class Cluster:
             raise PartwrightError(f"topics has lists of partitions by name, not {shown(topics)}")
         if strict and not topics:
             raise PartwrightError("a cluster without topics has no partition to write to: name at least one")
-        by_id: dict[int, Broker] = {}
-        for each in listed(brokers, "brokers"):
-            broker = each if isinstance(each, Broker) else Broker(each)
-            if broker.id in by_id:
-                raise PartwrightError(f"brokers has {broker.id} twice: each id once")
-            by_id[broker.id] = broker
-        found: dict[str, tuple[Partition, ...]] = {}
+        by_id = brokers_by_id(brokers)
+        lists: dict[str, tuple[Partition, ...]] = {}
         for name, given in _placed(tuple(by_id.values()), topics, replication_factor).items():
             partitions: tuple[Partition, ...] = listed(given, f"topic {shown(name)}", Partition)
-            found[_topic_name(name)] = partitions
+            lists[_topic_name(name)] = partitions
             if strict:
                 _check_whole(name, partitions)
                 _check_leaders(name, partitions, by_id)
@@ -108,9 +102,9 @@ class Cluster:
             ):
                 by_id[leader] = Broker(leader)
         object.__setattr__(self, "brokers", tuple(by_id.values()))
-        object.__setattr__(self, "topics", MappingProxyType(found))
+        object.__setattr__(self, "topics", MappingProxyType(lists))
         object.__setattr__(self, "_by_id", by_id)
-        object.__setattr__(self, "_by_topic", {name: _by_number(name, found[name]) for name in found})
+        object.__setattr__(self, "_by_topic", {name: _by_number(name, lists[name]) for name in lists})
 
     @classmethod
     def of(cls, topics: Mapping[str, int]) -> Self:
@@ -153,16 +147,15 @@ class Cluster:
             >>> [partition.id for partition in Cluster.from_dict(given).partitions("t")]
             [1, 0]
         """
-        found = object_fields(given, "a cluster", ("brokers", "topics"), needs="topics")
-        if not isinstance(found["topics"], Mapping):
-            raise PartwrightError(f"topics has lists of partitions by name, not {shown(found['topics'])}")
+        fields = object_fields(given, "a cluster", ("brokers", "topics"), needs="topics")
+        if not isinstance(fields["topics"], Mapping):
+            raise PartwrightError(f"topics has lists of partitions by name, not {shown(fields['topics'])}")
         # A plain number of partitions is led by the first broker; without brokers, every leader is one.
-        are_given = found.get("brokers") is not None
-        listed_brokers = listed(found["brokers"], "brokers") if are_given else ()
-        brokers = tuple(read_broker(each) for each in listed_brokers)
+        are_given = fields.get("brokers") is not None
+        brokers = tuple(map(read_broker, listed(fields["brokers"], "brokers"))) if are_given else ()
         first = brokers[0].id if brokers else 0
-        refuse_many(sum(each for each in found["topics"].values() if isinstance(each, int)), "a cluster")
-        topics = {name: read_partitions(name, those, first) for name, those in found["topics"].items()}
+        refuse_many(sum(each for each in fields["topics"].values() if isinstance(each, int)), "a cluster")
+        topics = {name: read_partitions(name, those, first) for name, those in fields["topics"].items()}
         if not are_given:
             leaders = {each.leader for those in topics.values() for each in those if each.leader is not None}
             brokers = tuple(Broker(leader) for leader in sorted(leaders))
@@ -232,10 +225,10 @@ class Cluster:
             >>> Cluster.from_kafka("127.0.0.1:9092", ["orders"])
             Cluster(1 broker; orders: 12 partitions)
         """
-        found: Cluster = kafka_metadata().live_cluster(
+        cluster: Cluster = _upward.module("kafka.metadata").live_cluster(
             source, topics, timeout=timeout, kafka_config=kafka_config
         )
-        return found
+        return cluster
 
     def partitions(self, topic: str) -> tuple[Partition, ...]:
         """All partitions of a topic, in the order of the metadata (`Cluster.partitionsForTopic`).
@@ -357,8 +350,8 @@ class Cluster:
             >>> [partition.id for partition in Cluster.of({"orders": 12}).in_metadata_order().partitions("orders")]
             [7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6]
         """
-        told = [(name, [each.id for each in partitions]) for name, partitions in self.topics.items()]
-        walked = zip(self._by_topic.items(), _core.walk_partitions(told), strict=True)
+        ids_of = [(name, [each.id for each in partitions]) for name, partitions in self.topics.items()]
+        walked = zip(self._by_topic.items(), _core.walk_partitions(ids_of), strict=True)
         topics = {name: tuple(by_number[id_] for id_ in ids) for (name, by_number), ids in walked}
         return Cluster(self.brokers, topics, strict=self.strict)
 
@@ -386,6 +379,16 @@ class Cluster:
         return f"Cluster({'; '.join([brokers, *of_topics, *([counted(more, 'more topic')] if more > 0 else [])])})"
 
 
+def check_cluster(cluster: object) -> None:
+    """Refuse what is not a cluster.
+
+    Raises:
+        PartwrightError: It is something else.
+    """
+    if not isinstance(cluster, Cluster):
+        raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(cluster)}")
+
+
 def _again(brokers: tuple[Broker, ...], topics: dict[str, tuple[Partition, ...]], strict: bool) -> Cluster:
     return Cluster(brokers, topics, strict=strict)
 
@@ -404,28 +407,22 @@ def _placed(
     for name, count in counts.items():
         whole(count, f"topic {shown(name)}: the number of partitions", 1, MOST_MADE)
     refuse_many(sum(counts.values()), "a cluster")
-    found = dict(topics)
+    placed = dict(topics)
     for name, count in counts.items():
-        replicas = (
-            replica_placement()
-            .striped(brokers, count, 1 if replication_factor is None else replication_factor)
-            .replicas
-        )
-        found[name] = tuple(
-            Partition(place, leader=those[0], replicas=those, in_sync_replicas=those)
-            for place, those in enumerate(replicas)
-        )
-    return found
+        factor = 1 if replication_factor is None else replication_factor
+        replicas = _upward.module("cluster.placement").striped(brokers, count, factor).replicas
+        placed[name] = tuple(Partition(at, those[0], those, those) for at, those in enumerate(replicas))
+    return placed
 
 
-def _topic_name(given: object) -> str:
-    if not isinstance(given, str) or not given:
-        raise PartwrightError(f"a topic's name is text of at least one letter, not {shown(given)}")
+def _topic_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise PartwrightError(f"a topic's name is text of at least one letter, not {shown(name)}")
     try:
-        given.encode()
+        name.encode()
     except UnicodeEncodeError:
-        raise PartwrightError(f"the topic's name {given!r} is not UTF-8, as every name in Kafka is") from None
-    return given
+        raise PartwrightError(f"the topic's name {name!r} is not UTF-8, as every name in Kafka is") from None
+    return name
 
 
 def _check_whole(topic: str, partitions: tuple[Partition, ...]) -> None:
@@ -449,12 +446,12 @@ def _check_leaders(topic: str, partitions: tuple[Partition, ...], brokers: Mappi
 
 
 def _by_number(topic: str, partitions: tuple[Partition, ...]) -> dict[int, Partition]:
-    found: dict[int, Partition] = {}
+    by_number: dict[int, Partition] = {}
     for each in partitions:
-        if each.id in found:
+        if each.id in by_number:
             raise PartwrightError(f"topic {topic!r} has the partition {each.id} twice: each once")
-        found[each.id] = each
-    return found
+        by_number[each.id] = each
+    return by_number
 
 
 def _counted(partitions: tuple[Partition, ...]) -> str:

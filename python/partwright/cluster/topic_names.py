@@ -69,7 +69,7 @@ def collisions(topics: Iterable[str]) -> list[tuple[str, ...]]:
         >>> collisions(["a.b", "c", "a_b"])
         [('a.b', 'a_b')]
     """
-    found: dict[str, dict[str, None]] = {}
+    groups: dict[str, dict[str, None]] = {}
     for topic in listed(topics, "topics"):
-        found.setdefault(check_topic(topic).replace(".", "_"), {})[topic] = None
-    return [tuple(group) for group in found.values() if len(group) > 1]
+        groups.setdefault(check_topic(topic).replace(".", "_"), {})[topic] = None
+    return [tuple(group) for group in groups.values() if len(group) > 1]

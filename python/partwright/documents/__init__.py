@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from partwright.answer import Answer
+from partwright.documents.sentences import of_reading
 from partwright.errors import PartwrightError
 from partwright.rendering.text import label
 
@@ -45,8 +46,6 @@ def document(answer: object) -> Document:
         source = "stdin" if question.source == "-" else label(question.source)
         made = replace(made, title=f"{made.title}: {source}")
     if question.read is not None:
-        from partwright.documents.sentences import of_reading  # noqa: PLC0415 - only topics are read in part
-
         first, *others = made.verdicts
         verdicts = (first, *of_reading(question.read), *others)
         made = replace(made, verdicts=verdicts, answer={**cast("Json", made.answer), "read": question.read})

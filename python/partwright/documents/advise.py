@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, span
 from partwright.assignors.replica_counts import ReplicaCounts
-from partwright.documents.sentences import named, summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.documents.sentences import named
+from partwright.rendering.document import (
+    Column,
+    Document,
+    Section,
+    Verdict,
+    answered,
+    bounded,
+    columns,
+    places,
+)
 from partwright.rendering.text import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from partwright.cluster.sizing.advice import Advice
     from partwright.cluster.sizing.costs import CostEstimate
 
@@ -32,30 +43,25 @@ def _of_partitions(advice: Advice) -> Document:
         f"Take {counted(advice.recommended, 'partition')} for {peak}: it needs {span(*advice.at_least)}, rounded up to "
         f"what brokers share evenly. The largest need is {most.reason}: {most.why}."
     )
-    verdicts = (
-        Verdict("said", words),
+    verdicts: tuple[Verdict | str, ...] = (
+        words,
         *(Verdict("open", note) for note in advice.assumed),
         *(
             Verdict("open", f"{counted(choice.partitions, 'partition')}: {warning}")
             for choice in advice.choices
             for warning in choice.warnings
         ),
-        *(Verdict("said", note) for note in advice.notes if note not in advice.assumed),
+        *(note for note in advice.notes if note not in advice.assumed),
     )
     needs = Section(
         id="needs",
         title="What partitions are needed for",
-        columns=(
-            Column("reason", "what for", "text"),
-            Column("low", "at least"),
-            Column("high", "at most"),
-            Column("why", "why", "prose"),
-        ),
+        columns=columns(reason="what for|text", low="at least", high="at most", why="why|prose"),
         **bounded([asdict(need) for need in advice.needs]),
         bar="high",
     )
     sections = (needs, *_costs(advice))
-    return Document(f"How many partitions for {peak}", verdicts, sections, summed(verdicts, advice.to_dict()))
+    return answered(f"How many partitions for {peak}", verdicts, sections, advice.to_dict())
 
 
 def _costs(advice: Advice) -> tuple[Section, ...]:
@@ -78,11 +84,7 @@ def _costs(advice: Advice) -> tuple[Section, ...]:
     assumed = Section(
         id="assumed",
         title="What each figure assumes",
-        columns=(
-            Column("name", "what it costs", "prose"),
-            Column("assumes", "assumes", "prose"),
-            Column("source", "by", "prose"),
-        ),
+        columns=columns(name="what it costs|prose", assumes="assumes|prose", source="by|prose"),
         **bounded(rows),
     )
     sources = tuple(f"{name}: {title}" for name, title in advice.sources.items())
@@ -123,26 +125,25 @@ def _of_counts(counts: ReplicaCounts) -> Document:
             "while the last replica joins; even: all consumers read equally many; useful: the busiest replica reads "
             "less than with fewer; divisor: an autoscaler that takes only divisors of the partitions takes it."
         ),
-        columns=(
-            Column("replicas", "replicas"),
-            Column("most", "most"),
-            Column("least", "least"),
-            Column("apart", "apart"),
-            Column("idle", "idle"),
-            *([Column("idle_threads", "idle threads")] if counts.threads > 1 else []),
-            Column("moved", "moved"),
-            Column("note", "note", "prose"),
-            Column("paused", "paused"),
+        columns=columns(
+            replicas="replicas",
+            most="most",
+            least="least",
+            apart="apart",
+            idle="idle",
+            idle_threads="idle threads" if counts.threads > 1 else None,
+            moved="moved",
+            note="note|prose",
+            paused="paused",
         ),
         **bounded(rows),
         bar="most",
-        picked=frozenset(place for place, row in enumerate(rows) if row["even"]),
+        picked=places(row["even"] for row in rows),
     )
-    verdicts = _verdicts(counts)
-    return Document(title, verdicts, (shares,), summed(verdicts, counts.to_dict()))
+    return answered(title, _verdicts(counts), (shares,), counts.to_dict())
 
 
-def _verdicts(counts: ReplicaCounts) -> tuple[Verdict, ...]:
+def _verdicts(counts: ReplicaCounts) -> Iterator[str]:
     even, useful, wrong, lost = (
         named([f"{each:,}" for each in those])
         for those in (counts.even, counts.useful, counts.wrongly_even, counts.left_out)
@@ -153,17 +154,12 @@ def _verdicts(counts: ReplicaCounts) -> tuple[Verdict, ...]:
         if even
         else f"No number of these replicas lets all consumers read equally many partitions under {counts.assignor}."
     )
-    said = [f"{first} The busiest has less to read with {useful}; others only cost more."]
+    yield f"{first} The busiest has less to read with {useful}; others only cost more."
     apart = max((each for each in counts.rows if each.even), key=lambda each: each.apart, default=None)
     if apart is not None and apart.apart > 1:
-        said.append(
-            f"With {counted(apart.replicas, 'replica')} they are up to {apart.apart:,} apart within a topic."
-        )
+        yield f"With {counted(apart.replicas, 'replica')} they are up to {apart.apart:,} apart within a topic."
     if wrong:
         those = "it is" if len(counts.wrongly_even) == 1 else "they are"
-        said.append(f"An autoscaler's divisor rule counts {wrong} as even, but {those} not.")
+        yield f"An autoscaler's divisor rule counts {wrong} as even, but {those} not."
     if lost:
-        said.append(
-            f"An autoscaler's divisor rule never takes {lost}, though the busiest has less with them."
-        )
-    return tuple(Verdict("said", each) for each in said)
+        yield f"An autoscaler's divisor rule never takes {lost}, though the busiest has less with them."

@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, span
 from partwright.assignors.group_now import GroupNow
 from partwright.assignors.mixed.leaders import Led
-from partwright.documents.sentences import ends, named, of_assumed, summed
+from partwright.documents.sentences import ends, named
 from partwright.errors import PartwrightError
-from partwright.rendering.binned import COLOUR, binned, cells
-from partwright.rendering.colours import ACCENT, PALETTE, members
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, chart, tooltip
+from partwright.rendering.colours import PALETTE, members
+from partwright.rendering.document import (
+    Column,
+    Document,
+    Section,
+    Verdict,
+    answered,
+    bounded,
+    columns,
+    places,
+)
+from partwright.rendering.plots import COLOUR, binned, by_kind, cells, squares, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from partwright._check import Json
     from partwright.assignors.assignment import Assignment
 
-__all__ = ["document"]
+__all__ = ["document", "unseen"]
 
 # Up to this many partitions and members, a map has a square for each; beyond, members and topics share cells.
 _PARTITIONS, _MEMBERS = 120, 50
@@ -31,7 +39,7 @@ _LEVEL, _BARS = 14, 30
 # How many idle members are named, how many ranges of a topic's partitions, and how many topics.
 _FEW, _RANGES, _TOPICS = 3, 8, 6
 
-_MEMBER, _TOPIC = Column("member", "member", "text"), Column("topic", "topic", "text")
+_MEMBER, _TOPIC = columns(member="member|text", topic="topic|text")
 _COUNT = Column("partitions", "partitions")
 
 Pairs = list[tuple[str, int]]
@@ -39,6 +47,8 @@ Pairs = list[tuple[str, int]]
 
 def document(answer: Assignment | Led | GroupNow) -> Document:
     """Who reads how much and what to try, then a map of members by partitions and what each member reads."""
+    verdicts: Iterable[Verdict | str]
+    sections: tuple[Section | None, ...]
     if isinstance(answer, GroupNow):
         title, verdicts, json = "The group as it is", _of_now(answer), answer.to_dict()
         reads = [
@@ -53,21 +63,20 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
         reads = [
             (member, Counter(topic for topic, _ in pairs), _reads(pairs)) for member, pairs in lists.items()
         ]
-        sections = (*_map(lists), *_members(reads))
-    first, *others = verdicts
-    said = (first, *of_assumed(answer.assumed), *others)
-    return Document(title, said, sections, summed(said, json, answer.assumed))
+        sections = (_map(lists), *_members(reads))
+    return answered(title, verdicts, sections, json, answer.assumed)
 
 
-def _of_assignment(found: Assignment, assignor: str) -> list[Verdict]:
+def _of_assignment(assignment: Assignment, assignor: str) -> Iterator[Verdict]:
     """Who is idle, who has the most, and what to try; then whether chance decided."""
-    if not len(found.members):
+    if not len(assignment.members):
         words = "The group has no members"
-        return [Verdict("open", f"{words}, so nobody reads anything.", words)]
-    spread, partitions = found.spread(), len(found.lists.values)
-    counts = {name: len(pairs) for name, pairs in found.to_dict().items()}
+        yield Verdict("open", f"{words}, so nobody reads anything.", words)
+        return
+    spread, partitions = assignment.spread(), len(assignment.lists.values)
+    counts = {name: len(pairs) for name, pairs in assignment.to_dict().items()}
     idle = [member for member, count in counts.items() if not count]
-    unread = found.subscribed_partitions() - partitions
+    unread = assignment.subscribed_partitions() - partitions
     words = (
         f"{counted(len(counts), 'member reads', 'members read')} {counted(partitions, 'partition')} by "
         f"{label(assignor)}, {span(spread.min, spread.max)} each"
@@ -81,19 +90,19 @@ def _of_assignment(found: Assignment, assignor: str) -> list[Verdict]:
             advice = "there are more members than partitions"
         more = f"; {counted(len(idle), 'member is', 'members are')} idle ({named(idle, _FEW)}): {advice}"
     else:
-        more = _evenness(found, counts)
-    first = Verdict("open" if idle and spread.max and unread <= 0 else "said", f"{words}{more}.", words)
-    chance = found.chance
-    return [first, *([Verdict("open", f"This is one of several answers: {chance.why}.")] if chance else [])]
+        more = _evenness(assignment, counts)
+    yield Verdict("open" if idle and spread.max and unread <= 0 else "said", f"{words}{more}.", words)
+    if assignment.chance:
+        yield Verdict("open", f"This is one of several answers: {assignment.chance.why}.")
 
 
-def _evenness(found: Assignment, counts: Mapping[str, int]) -> str:
+def _evenness(assignment: Assignment, counts: Mapping[str, int]) -> str:
     """How even an assignment without idle members is, and what to try, after its figures."""
-    spread = found.spread()
+    spread = assignment.spread()
     if spread.max - spread.min > 1:
         busiest = max(counts, key=lambda member: counts[member])
         return f"; {label(busiest)} reads the most. --compare shows what other assignors give"
-    gaps = {topic: each.max - each.min for topic, each in found.per_topic_spread().items()}
+    gaps = {topic: each.max - each.min for topic, each in assignment.per_topic_spread().items()}
     topic = max(gaps, key=gaps.__getitem__, default="")
     if gaps.get(topic, 0) > 1:
         # Equally many partitions are not equal work if topics differ.
@@ -101,24 +110,28 @@ def _evenness(found: Assignment, counts: Mapping[str, int]) -> str:
     return "" if spread.min == spread.max else ", as even as can be"
 
 
-def _of_leader(led: Led) -> list[Verdict]:
+def _of_leader(led: Led) -> Iterator[Verdict]:
     """The same under one leader, and what it does not know."""
     if led.answer is None:
         raise PartwrightError(led.error or "the leader gives no assignment")
-    said = _of_assignment(led.answer, led.assignor)
-    if led.left_out:
-        words = (
-            f"The leader cannot read the subscription of {named(led.left_out)}: no partitions, and no error."
-        )
-        said.append(Verdict("open", words))
-    if led.forgotten:
-        said.append(Verdict("open", f"The leader did not know what {named(led.forgotten)} owned."))
+    yield from _of_assignment(led.answer, led.assignor)
+    yield from unseen(led.left_out, led.forgotten)
     if led.rounds is None:
-        said.append(Verdict("fails", f"Under {label(led.leader)} the group never rests."))
-    return said
+        yield Verdict("fails", f"Under {label(led.leader)} the group never rests.")
 
 
-def _of_now(now: GroupNow) -> list[Verdict]:
+def unseen(left_out: Sequence[str], forgotten: Sequence[str], when: str = "") -> Iterator[Verdict]:
+    """Whom a leader cannot read, and of whom it does not know what they own."""
+    if left_out:
+        those = named(left_out)
+        yield Verdict(
+            "open", f"The leader cannot read the subscription of {those}: no partitions, and no error."
+        )
+    if forgotten:
+        yield Verdict("open", f"The leader did not know what {named(forgotten)} owned{when}.")
+
+
+def _of_now(now: GroupNow) -> Iterator[str]:
     """Who reads how much and what a rebalance would move; then other changes, and why it is uneven."""
     counts = [sum(topics.values()) for topics in now.reads.values()]
     words = (
@@ -139,16 +152,17 @@ def _of_now(now: GroupNow) -> list[Verdict]:
     if now.leaver_unread is not None:
         count, member = now.leaver_unread
         change += f", and {counted(count, 'partition')} would have no reader without {label(member)}"
-    said = [f"{words}. A rebalance now would move {moves}."]
+    yield f"{words}. A rebalance now would move {moves}."
     if now.idle:
         idle = counted(len(now.idle), "member reads", "members read")
-        said.append(f"{idle} nothing: {named(now.idle, _FEW)}.")
-    said += [f"{change}.", *([f"Uneven: {'; '.join(now.uneven)}."] if now.uneven else [])]
+        yield f"{idle} nothing: {named(now.idle, _FEW)}."
+    yield f"{change}."
+    if now.uneven:
+        yield f"Uneven: {'; '.join(now.uneven)}."
     if now.apart is not None and now.apart[1] > 1:
         # Equally many partitions are not equal work if topics differ.
         topic, apart = now.apart
-        said.append(f"Within {label(topic)}, members are {counted(apart, 'partition')} apart.")
-    return [Verdict("said", each) for each in said]
+        yield f"Within {label(topic)}, members are {counted(apart, 'partition')} apart."
 
 
 def _reads(pairs: Pairs) -> str:
@@ -165,22 +179,22 @@ def _reads(pairs: Pairs) -> str:
             ranges[-1][1] = partition
         else:
             ranges.append([partition, partition])
-    told = [
+    topics = [
         f"{label(topic)} {named(['-'.join(map(str, dict.fromkeys(ends))) for ends in ranges], _RANGES)}"
         for topic, ranges in list(of_topics.items())[:_TOPICS]
     ]
     left = len(of_topics) - _TOPICS
-    return "; ".join([*told, *([counted(left, "more topic")] if left > 0 else [])])
+    return "; ".join([*topics, *([counted(left, "more topic")] if left > 0 else [])])
 
 
-def _map(lists: Mapping[str, Pairs]) -> tuple[Section, ...]:
+def _map(lists: Mapping[str, Pairs]) -> Section | None:
     """Members by partitions or, if there are many, by topics; nothing if nobody reads anything."""
     partitions = {pair for pairs in lists.values() for pair in pairs}
-    if not partitions:
-        return ()
     topics = members(topic for topic, _ in partitions)
+    if not partitions:
+        return None
     is_small = len(partitions) <= _PARTITIONS and len(lists) <= _MEMBERS
-    return (_by_partition(lists, topics) if is_small else _by_topic(lists, topics),)
+    return _by_partition(lists, topics) if is_small else _by_topic(lists, topics)
 
 
 def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
@@ -189,7 +203,7 @@ def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         member: label(member) if label(member) == member else f"{place}. {label(member)}"
         for place, member in enumerate(lists, 1)
     }
-    rows = [
+    rows: list[Json] = [
         {
             "member": shown(member),
             "topic": shown(topic),
@@ -201,28 +215,23 @@ def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         for topic, partition in sorted(pairs)
     ]
     by_place = sorted(rows, key=lambda row: (row["topic"], row["partition"]))
-    columns = list(dict.fromkeys(row["column"] for row in by_place))
+    partitions = list(dict.fromkeys(row["column"] for row in by_place))
     kinds = [shown(topic) for topic in topics]
-    axis = {"labelAngle": -45 if len(columns) > _LEVEL else 0, "labelLimit": 110, "ticks": False}
-    # Members without partitions have a row, too.
-    y = {"field": "row", "type": "ordinal", "title": "member", "scale": {"domain": list(names.values())}}
-    encoding = {
-        "x": {"field": "column", "type": "ordinal", "sort": columns, "title": "partition", "axis": axis},
-        "y": {**y, "axis": {"labelLimit": 150, "ticks": False}},
-        "color": by_kind("topic", kinds, PALETTE[: len(kinds)])
-        if len(kinds) <= len(PALETTE)
-        else {"value": ACCENT},
-        "tooltip": tooltip(member="member", topic="topic", partition="partition"),
-    }
+    is_coloured = len(kinds) <= len(PALETTE)
+    spec = squares(
+        rows,
+        ("column", "partition", partitions),
+        ("row", "member", list(names.values())),
+        tooltip(member="member", topic="topic", partition="partition"),
+        angle=-45 if len(partitions) > _LEVEL else 0,
+        color=by_kind("topic", kinds, PALETTE[: len(kinds)]) if is_coloured else COLOUR,
+    )
     return Section(
         id="map",
         title="Members by partitions",
-        spec=chart(
-            rows, height=max(60, 22 * len(names)), name="main", mark={"type": "rect"}, encoding=encoding
-        ),
-        columns=(_MEMBER, _TOPIC, Column("partition", "partition")),
+        spec=spec,
+        columns=(_MEMBER, _TOPIC, *columns(partition="partition")),
         **bounded(rows),
-        marks=len(rows),
         is_detail=True,
     )
 
@@ -269,7 +278,6 @@ def _by_topic(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         spec=spec,
         columns=(_MEMBER, _TOPIC, _COUNT),
         **bounded(rows),
-        marks=len(drawn),
         is_detail=True,
     )
 
@@ -294,10 +302,10 @@ def _members(reads: Sequence[tuple[str, Mapping[str, int], str]]) -> tuple[Secti
         id="members",
         title="What each member reads",
         sentence="" if rows else "There is no member.",
-        columns=(_MEMBER, _COUNT, Column("topics", "topics"), Column("reads", "reads", "prose")),
+        columns=(_MEMBER, _COUNT, *columns(topics="topics", reads="reads|prose")),
         **bounded(rows),
         bar="partitions",
-        picked=frozenset(place for place, count in enumerate(counts) if not count and any(counts)),
+        picked=places(not count and any(counts) for count in counts),
     )
     is_uneven = len(counts) > _MEMBERS and len({*counts}) > 1
     return (_histogram(counts), section) if is_uneven else (section,)
@@ -310,7 +318,7 @@ def _histogram(counts: Sequence[int]) -> Section:
     return Section(
         id="spread",
         title="How many members read how much",
-        columns=(Column("partitions", "partitions", "text"), Column("members", "members")),
+        columns=columns(partitions="partitions|text", members="members"),
         rows=tuple(
             {"partitions": span((at - 1) * wide + 1, at * wide) if at else "0 (idle)", "members": held[at]}
             for at in sorted(held)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.assignors.mixed.by_client import ClientAnswers
 from partwright.assignors.mixed.rolling import Rolls
-from partwright.documents.sentences import named, of_assumed, summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.documents.sentences import named
+from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from partwright._check import Json
     from partwright.assignors.mixed.leaders import Leaders
@@ -20,17 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-_SPREAD = (Column("least", "fewest"), Column("most", "most"))
-_COST = (
-    Column("moved", "moved"),
-    Column("unread", "unread"),
-    Column("rebalances", "rebalances", "prose"),
-    Column("note", "what the leader does not see", "prose"),
+_SPREAD = columns(least="fewest", most="most")
+_COST = columns(
+    moved="moved", unread="unread", rebalances="rebalances|prose", note="what the leader does not see|prose"
 )
 
 
 def document(answer: Leaders | ClientAnswers | Rolls) -> Document:
     """Whether the leader, its client or the order of a roll matters, then a table of these."""
+    verdicts: Iterable[Verdict | str]
     if isinstance(answer, ClientAnswers):
         title, verdicts = f"{answer.assignor} by each client", _of_clients(answer)
         sections: Sequence[Section] = (_clients(answer),)
@@ -39,12 +37,10 @@ def document(answer: Leaders | ClientAnswers | Rolls) -> Document:
         sections = [_steps(each, is_best=not place) for place, each in enumerate(answer)]
     else:
         title, verdicts, sections = "Each member as the leader", _of_leaders(answer), (_leaders(answer),)
-    first, *others = verdicts
-    said = (first, *of_assumed(answer.assumed), *others)
-    return Document(title, said, tuple(sections), summed(said, answer.to_dict(), answer.assumed))
+    return answered(title, verdicts, sections, answer.to_dict(), answer.assumed)
 
 
-def _of_leaders(leaders: Leaders) -> list[Verdict]:
+def _of_leaders(leaders: Leaders) -> Iterator[Verdict]:
     answers = {
         tuple((member, tuple(sorted(pairs))) for member, pairs in sorted(each.assignment.items()))
         for each in leaders
@@ -63,10 +59,10 @@ def _of_leaders(leaders: Leaders) -> list[Verdict]:
         words += f" Under {named(failing)} nobody gets anything, because the leader's client fails."
     if restless:
         words += f" Under {named(restless)} the group never rests."
-    return [
-        Verdict("fails" if failing or restless else "said", words),
-        *(Verdict("fails", error) for error in dict.fromkeys(each.error for each in leaders if each.error)),
-    ]
+    yield Verdict("fails" if failing or restless else "said", words)
+    yield from (
+        Verdict("fails", each) for each in dict.fromkeys(each.error for each in leaders if each.error)
+    )
 
 
 def _leaders(leaders: Leaders) -> Section:
@@ -81,8 +77,8 @@ def _leaders(leaders: Leaders) -> Section:
         }
         for each in leaders
     ]
-    columns = (Column("name", "leader", "text"), Column("assignor", "assignor", "prose"), *_SPREAD, *_COST)
-    return _section("leaders", "Each leader's answer", rows, columns)
+    head = columns(name="leader|text", assignor="assignor|prose")
+    return _section("leaders", "Each leader's answer", rows, (*head, *_SPREAD, *_COST))
 
 
 def _figures(spread: tuple[int, int] | None, moved: int) -> Json:
@@ -92,7 +88,7 @@ def _figures(spread: tuple[int, int] | None, moved: int) -> Json:
     return {"least": spread[0], "most": spread[1], "moved": moved}
 
 
-def _of_clients(clients: ClientAnswers) -> list[Verdict]:
+def _of_clients(clients: ClientAnswers) -> Iterator[Verdict | str]:
     able = [each for each in clients if each.client != "java" and each.answer not in {"has none", "fails"}]
     failing = [each.client for each in clients if each.answer == "fails"]
     same = [each.client for each in able if each.answer == "same"]
@@ -103,18 +99,16 @@ def _of_clients(clients: ClientAnswers) -> list[Verdict]:
         words += f"; {named(same)} the same ones." if same else "."
     if failing:
         words += f" A leader of {named(failing)} fails."
-    verdicts = [
-        Verdict("fails" if failing else "said", words),
-        *(Verdict("fails", f"{each.client}: {each.error}") for each in clients if each.error is not None),
-    ]
+    yield Verdict("fails" if failing else "said", words)
+    yield from (
+        Verdict("fails", f"{each.client}: {each.error}") for each in clients if each.error is not None
+    )
     common = set.intersection(*(set(each.agrees) for each in clients if each.answer != "has none"))
-    advice = [f"All clients that have {clients.assignor} agree with Java on {', '.join(sorted(common))}."]
-    advice = (advice if common else []) + [
-        f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java."
-        for each in clients
-        if each.error is None and each.answer.startswith("other") and each.agrees
-    ]
-    return [*verdicts, *(Verdict("said", each) for each in advice)]
+    if common:
+        yield f"All clients that have {clients.assignor} agree with Java on {', '.join(sorted(common))}."
+    for each in clients:
+        if each.error is None and each.answer.startswith("other") and each.agrees:
+            yield f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java."
 
 
 def _clients(clients: ClientAnswers) -> Section:
@@ -127,32 +121,24 @@ def _clients(clients: ClientAnswers) -> Section:
         }
         for each in clients
     ]
-    columns = (
-        Column("name", "leader", "text"),
-        Column("answer", f"its {clients.assignor}", "prose"),
-        *_SPREAD,
-        Column("moved", "differ from Java"),
-        Column("agrees", "same as Java with", "prose"),
-    )
-    return _section("clients", f"{clients.assignor} of each client", rows, columns)
+    head = columns(name="leader|text", answer=f"its {clients.assignor}|prose")
+    tail = columns(moved="differ from Java", agrees="same as Java with|prose")
+    title = f"{clients.assignor} of each client"
+    return _section("clients", title, rows, (*head, *_SPREAD, *tail))
 
 
-def _of_rolls(rolls: Rolls) -> list[Verdict]:
+def _of_rolls(rolls: Rolls) -> Iterator[Verdict | str]:
     best, *others = rolls
     order = best.order.capitalize()
     words = f"Safe: no step of a roll to {label(rolls.to)} stops a reader. {order}: {_cost(best)}."
     if best.unsafe:
         steps = f"{best.unsafe} of {counted(len(best.steps), 'step')}"
         words = f"Not safe: a roll to {label(rolls.to)} stops readers in {steps}. {order} is best."
-    return [
-        Verdict("said", words),
-        *(
-            Verdict("fails", f"{label(step.replaced)}: {step.error}")
-            for step in best.steps
-            if step.error is not None
-        ),
-        *(Verdict("said", f"{each.order.capitalize()}: {_cost(each)}.") for each in others),
-    ]
+    yield words
+    for step in best.steps:
+        if step.error is not None:
+            yield Verdict("fails", f"{label(step.replaced)}: {step.error}")
+    yield from (f"{each.order.capitalize()}: {_cost(each)}." for each in others)
 
 
 def _cost(roll: Roll) -> str:
@@ -175,14 +161,9 @@ def _steps(roll: Roll, *, is_best: bool) -> Section:
         }
         for step in roll.steps
     ]
-    columns = (
-        Column("name", "replaced", "text"),
-        Column("leader", "leader", "text"),
-        Column("assignor", "assignor", "prose"),
-        *_COST,
-    )
+    head = columns(name="replaced|text", leader="leader|text", assignor="assignor|prose")
     name, title = roll.order.replace(" ", "-"), f"The steps, {roll.order}"
-    return _section(name, title, rows, columns, is_detail=not is_best)
+    return _section(name, title, rows, (*head, *_COST), is_detail=not is_best)
 
 
 def _rebalances(count: int | None) -> str:
@@ -198,14 +179,14 @@ def _unseen(left_out: Sequence[str], forgotten: Sequence[str]) -> str:
 
 
 def _section(
-    name: str, title: str, rows: Sequence[Json], columns: Sequence[Column], *, is_detail: bool = False
+    name: str, title: str, rows: Sequence[Json], titles: Sequence[Column], *, is_detail: bool = False
 ) -> Section:
     """A table of leaders or steps, with bars of what each moves."""
     return Section(
         id=name,
         title=title,
         sentence="Fewest and most are the partitions of a member." if "least" in rows[0] else "",
-        columns=tuple(each for each in columns if each.field != "note" or any(row["note"] for row in rows)),
+        columns=tuple(each for each in titles if each.field != "note" or any(row["note"] for row in rows)),
         **bounded(rows),
         bar="moved",
         is_detail=is_detail,

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import all_of, counted, span
-from partwright.documents.sentences import named, of_assumed, summed
+from partwright.documents.sentences import named
 from partwright.rendering.colours import assignors, in_order
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
+from partwright.rendering.document import (
+    Document,
+    Section,
+    Verdict,
+    answered,
+    bounded,
+    columns,
+    filled,
+    places,
+)
 from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from partwright.assignors.compare import Compared, Comparison
 
@@ -21,22 +30,18 @@ __all__ = ["document"]
 def document(comparison: Comparison) -> Document:
     """Which assignor to take, then the figures of each; one that has no assignment is only in the verdicts."""
     able = [each for each in comparison if each.error is None]
-    sections = (_figures(comparison, able),) if able else ()
     first, *others = _verdicts(able)
-    verdicts = (
-        first,
-        *of_assumed(comparison.assumed),
-        *(Verdict("fails", each.error) for each in comparison if each.error is not None),
-        *others,
-    )
-    answer = summed(verdicts, comparison.to_dict(), comparison.assumed)
-    return Document("Assignors side by side", verdicts, sections, answer)
+    failing = (Verdict("fails", each.error) for each in comparison if each.error is not None)
+    sections = [_figures(comparison, able)] if able else []
+    title, answer = "Assignors side by side", comparison.to_dict()
+    return answered(title, (first, *failing, *others), sections, answer, comparison.assumed)
 
 
-def _verdicts(able: Sequence[Compared]) -> list[Verdict]:
+def _verdicts(able: Sequence[Compared]) -> Iterator[Verdict | str]:
     """Which assignor to take, with its ties; which is worst; which is better by a later figure; what was judged."""
     if not able:
-        return [Verdict("fails", "No assignor can assign this group.")]
+        yield Verdict("fails", "No assignor can assign this group.")
+        return
     best, worst = min(able, key=_rank), max(able, key=_rank)
     equal = [each.assignor for each in able if _rank(each) == _rank(best)]
     judged = [each for each in _JUDGED if each.place < _ALWAYS or any(map(each.figure, able))]
@@ -46,22 +51,20 @@ def _verdicts(able: Sequence[Compared]) -> list[Verdict]:
     elif len(equal) == len(able):
         words = f"Take any: {all_of(len(able), 'assignor is', 'assignors are')} equal"
     figures = [each.words(best) for each in judged if each.place <= _ALWAYS or each.figure(best)]
-    said = [f"{words}: {', '.join(figures)}."]
+    yield f"{words}: {', '.join(figures)}."
     if len(equal) < len(able):
         last = [each.assignor for each in able if _rank(each) == _rank(worst)]
         lost = next(each for each in judged if each.figure(worst) != each.figure(best))
         # A cooperative assignor withholds what another member must give up first.
         until = " until the next rebalance" if worst.unread and not lost.place else ""
-        said.append(
-            f"{lost.worst} {'is' if len(last) == 1 else 'are'} {named(last)}, {lost.words(worst)}{until}."
-        )
+        are = "is" if len(last) == 1 else "are"
+        yield f"{lost.worst} {are} {named(last)}, {lost.words(worst)}{until}."
     for each in judged[1:]:
         least = min(map(each.figure, able))
         if each.figure(best) > least:
             better = [one for one in able if each.figure(one) == least]
-            said.append(f"{each.best}: {named([one.assignor for one in better])}, {each.words(better[0])}.")
-    said.append(f"Judged by {', then by '.join(each.name for each in judged)}.")
-    return [Verdict("said", each) for each in said]
+            yield f"{each.best}: {named([one.assignor for one in better])}, {each.words(better[0])}."
+    yield f"Judged by {', then by '.join(each.name for each in judged)}."
 
 
 class _Criterion(NamedTuple):
@@ -133,19 +136,19 @@ def _figures(comparison: Comparison, able: Sequence[Compared]) -> Section:
         id="spread",
         title="How even each assignor is, and what it moves",
         sentence=f"{', '.join(counted(*size) for size in sizes)}; fewest and most are those of a member.",
-        columns=(
-            # In one piece: an assignor's name is copied into settings.
-            Column("assignor", "assignor", "prose"),
-            Column("least", "fewest"),
-            Column("most", "most"),
-            Column("apart", "apart in one topic"),
-            Column("moved", "moved"),
-            Column("unread", "unread"),
-            *filled(rows, Column("in_rack", "in rack", "share"), Column("ms", "ms")),
-        ),
+        # An assignor's name is in one piece, because it is copied into settings.
+        columns=columns(
+            assignor="assignor|prose",
+            least="fewest",
+            most="most",
+            apart="apart in one topic",
+            moved="moved",
+            unread="unread",
+        )
+        + filled(rows, *columns(in_rack="in rack|share", ms="ms")),
         **bounded(rows),
         bar=next(
             (name for name in ("most", "moved", "unread") if len({row[name] for row in rows}) > 1), "most"
         ),
-        picked=frozenset(place for place, each in enumerate(ranked) if _rank(each) == best),
+        picked=places(_rank(each) == best for each in ranked),
     )

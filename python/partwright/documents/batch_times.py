@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import time
-from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS
-from partwright.rendering.document import Column, Section, bounded
-from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, quantity, tooltip
+from partwright.rendering.document import Column, Section, bounded, columns
+from partwright.rendering.plots import (
+    COLOUR,
+    Spec,
+    binned,
+    by_kind,
+    cells,
+    chart,
+    column_tooltip,
+    quantity,
+    tooltip,
+)
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
@@ -29,40 +38,38 @@ _SPANS = 100
 # 2001 in milliseconds: an earlier time is not a calendar time.
 _CALENDAR = 978_307_200_000
 _WHY = {"no-room": "no room for the next record", "linger": "linger.ms", "node": "its node's request"}
-_COLUMNS = (
-    Column("batch", "batch"),
-    Column("partition", "partition"),
-    Column("opened_ms", "opened, ms"),
-    Column("closed_ms", "closed, ms"),
-    Column("acked_ms", "acknowledged, ms"),
-    Column("records", "records"),
-    Column("bytes", "bytes"),
-    Column("fill", "fill", "share"),
-    Column("why", "ended by", "text"),
+_COLUMNS = columns(
+    batch="batch",
+    partition="partition",
+    opened_ms="opened, ms",
+    closed_ms="closed, ms",
+    acked_ms="acknowledged, ms",
+    records="records",
+    bytes="bytes",
+    fill="fill|share",
+    why="ended by|text",
 )
-_REQUEST = (
-    Column("id", "request"),
-    Column("node", "broker"),
-    Column("sent_ms", "sent, ms"),
-    Column("done_ms", "done, ms"),
-    Column("batches", "batches"),
-    Column("bytes", "bytes"),
-    Column("was", "was", "text"),
+_REQUEST = columns(
+    id="request",
+    node="broker",
+    sent_ms="sent, ms",
+    done_ms="done, ms",
+    batches="batches",
+    bytes="bytes",
+    was="was|text",
 )
 
 
-def batches(found: Sequence[Fields], name: str) -> Section:
+def batches(made: Sequence[Fields], name: str) -> Section:
     """Batches over the time since the first, each from its opening to its closing; if there are many, their number.
 
     Args:
-        found: Each with its `batch`, `partition`, `opened_ms`, `closed_ms` and so on.
+        made: Each with its `batch`, `partition`, `opened_ms`, `closed_ms` and so on.
         name: The strategy's.
     """
-    rows = [{**each, "why": each["why"] or "never sent"} for each in found]
+    rows = [{**each, "why": each["why"] or "never sent"} for each in made]
     if not rows:
-        return Section(
-            id="batches", title="Batches over time", sentence="There is no batch.", columns=_COLUMNS
-        )
+        return Section("batches", "Batches over time", "There is no batch.", columns=_COLUMNS)
     used = len({row["partition"] for row in rows})
     full = sum(row["fill"] or 0.0 for row in rows) / len(rows)
     why = Counter(row["why"] for row in rows)
@@ -72,12 +79,12 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         f"average; what ended them: {ended}"
     )
     if many := len(rows) > _BATCHES or used > _PARTITIONS:
-        spec, marks, cell = _counted(rows)
+        spec, cell = _counted(rows)
         sentence += f"; all are drawn, and a cell counts those that {cell}"
     else:
         opacity: Spec = {"field": "fill", "type": "quantitative", "legend": None}
         opacity |= {"scale": {"domain": [0, 1], "range": [0.4, 1], "clamp": True}}
-        spec, marks = _over_time(rows, _COLUMNS, 1, (2, 3), opacity=opacity), len(rows)
+        spec = _over_time(rows, _COLUMNS, opacity=opacity)
     return Section(
         id="batches",
         title=f"Batches over time, the stronger the {'more' if many else 'fuller'}",
@@ -85,7 +92,6 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         spec=spec,
         columns=_COLUMNS,
         **bounded(rows),
-        marks=marks,
     )
 
 
@@ -94,24 +100,20 @@ def _elapsed(start: float) -> str:
     return "milliseconds" if start < _CALENDAR else f"milliseconds since {time(int(start))}"
 
 
-def _over_time(
-    rows: Sequence[Fields], columns: Sequence[Column], lane: int, ends: tuple[int, int], **channels: Spec
-) -> Spec:
+def _over_time(rows: Sequence[Fields], titles: Sequence[Column], **channels: Spec) -> Spec:
     """Bars over the time since the first, in lanes.
 
     Args:
         rows: A table's; where the time of its end is missing, a bar is short.
-        columns: The table's columns.
-        lane: The place of the column whose values have a lane each.
-        ends: The places of the columns with the times of a bar's begin and end.
+        titles: The table's columns: the second has a lane for each of its values, the next two a bar's begin and end.
         channels: What else tells bars apart.
     """
-    name, (begin, end) = columns[lane], (columns[place].field for place in ends)
+    name, begin, end = titles[1], titles[2].field, titles[3].field
     start = min(row[begin] for row in rows)
     least = max(max((row[end] or row[begin]) - start for row in rows) / 250, 0.5)
     bars = [
         {
-            **{column.field: row[column.field] for column in columns},
+            **{column.field: row[column.field] for column in titles},
             "left": row[begin] - start,
             "right": max(row[begin] + least, row[end] or 0) - start,
         }
@@ -126,13 +128,13 @@ def _over_time(
             "x": quantity("left", _elapsed(start), scale={"zero": False, "nice": False}),
             "x2": {"field": "right"},
             "y": {"field": name.field, "type": "ordinal", "title": name.title, "axis": {"ticks": False}},
-            "tooltip": column_tooltip(columns),
+            "tooltip": column_tooltip(titles),
             **channels,
         },
     )
 
 
-def _counted(rows: Sequence[Fields]) -> tuple[Spec, int, str]:
+def _counted(rows: Sequence[Fields]) -> tuple[Spec, str]:
     """How many batches are opened in each span of time, by partition or by several partitions; and what a cell has."""
     opened = [row["opened_ms"] for row in rows]
     start = min(opened)
@@ -152,15 +154,10 @@ def _counted(rows: Sequence[Fields]) -> tuple[Spec, int, str]:
         }
         for (y, x), count in sorted(counts.items())
     ]
-    spec = cells(
-        drawn,
-        (_elapsed(start), max(row["right"] for row in drawn)),
-        ("partition", most),
-        tooltip(**{"partitions": "partitions", "from": "opened from", "count": "batches|,"}),
-        COLOUR,
-        max(120, min(420, 24 * lanes)),
-    )
-    return spec, len(drawn), f"{counted(high, 'partition')} opened in {number(round(wide, 1))} ms"
+    tips = tooltip(**{"partitions": "partitions", "from": "opened from", "count": "batches|,"})
+    x, height = (_elapsed(start), max(row["right"] for row in drawn)), max(120, min(420, 24 * lanes))
+    spec = cells(drawn, x, ("partition", most), tips, COLOUR, height)
+    return spec, f"{counted(high, 'partition')} opened in {number(round(wide, 1))} ms"
 
 
 def requests(sent: Sequence[Fields]) -> Section:
@@ -185,8 +182,7 @@ def requests(sent: Sequence[Fields]) -> Section:
         id="requests",
         title="Requests over time",
         sentence=sentence,
-        spec=_over_time(drawn, _REQUEST, 1, (2, 3), color=colour) if drawn else None,
+        spec=_over_time(drawn, _REQUEST, color=colour) if drawn else None,
         columns=_REQUEST,
         **bounded(rows),
-        marks=len(drawn),
     )

@@ -6,12 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
-from partwright.documents.sentences import all_empty, summed, times
-from partwright.rendering.binned import by_rank
+from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, EMPHASIS
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_partition
+from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -54,15 +53,13 @@ def document(check: Check) -> Document:
     sections = (
         partitions(answer, answer["heavy_keys"], "rows", title),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
-        *([_misplaced(answer)] if answer["misplaced_by"] else ()),
+        _misplaced(answer) if answer["misplaced_by"] else None,
     )
     verdicts = (*all_empty(check.is_all_empty), *_verdicts(check, answer))
-    return Document(
-        f"Check of {counted(answer['rows'], 'record')}", verdicts, sections, summed(verdicts, answer)
-    )
+    return answered(f"Check of {counted(answer['rows'], 'record')}", verdicts, sections, answer)
 
 
-def _verdicts(check: Check, answer: Fields) -> Iterator[Verdict]:
+def _verdicts(check: Check, answer: Fields) -> Iterator[Verdict | str]:
     """The places or, if nothing is wrong with them, the contract and the fullest partition; then what limits this."""
     rows, client, misplaced = answer["rows"], answer["client"], answer["misplaced"]
     fullest, broken = _fullest(answer), "; ".join(check.broken)
@@ -74,32 +71,25 @@ def _verdicts(check: Check, answer: Fields) -> Iterator[Verdict]:
     elif broken:
         key = label(answer["heavy_keys"][0]["key"]) if answer["heavy_keys"] else ""
         yield Verdict("fails", f"The contract is broken: {broken}.{_remedy(answer, f'key {key}')}")
-        yield Verdict("said", fullest)
+        yield fullest
     elif misplaced is None:
         yield Verdict("holds" if is_kept else "said", f"{fullest}{_remedy(answer, 'that key')}")
     else:
         all_, them = all_of(rows, "record is", "records are"), "it" if rows == 1 else "them"
         yield Verdict("holds", f"{all_[0].upper()}{all_[1:]} where {client} puts {them}. {fullest}")
     if misplaced is None and rows:
-        words = "Not compared"
-        yield Verdict(
-            "said" if check.has_contract else "open",
-            f"{words} with where the records are: no column of partitions was named.",
-            headline="" if check.has_contract else words,
-        )
+        words = "Not compared with where the records are: no column of partitions was named."
+        yield words if check.has_contract else Verdict("open", words, headline="Not compared")
     if answer["undetermined"]:
-        yield Verdict(
-            "said",
-            f"Undetermined: {counted(answer['undetermined'], 'record')}, which {client} may put anywhere.",
-        )
+        yield f"Undetermined: {counted(answer['undetermined'], 'record')}, which {client} may put anywhere."
     if is_kept:
         yield Verdict("holds", "The shares keep the contract.")
     elif misplaced or not rows:
         yield from (Verdict("fails", f"{each[0].upper()}{each[1:]}.") for each in check.broken)
-    yield from (Verdict("said", words) for words in _skew(check, answer))
+    yield from _skew(check, answer)
     if answer["note"]:
-        yield Verdict("said", f"{answer['note'][0].upper()}{answer['note'][1:]}.")
-    yield from (Verdict("said", str(example)) for example in check.examples)
+        yield f"{answer['note'][0].upper()}{answer['note'][1:]}."
+    yield from map(str, check.examples)
 
 
 def _elsewhere(check: Check, answer: Fields) -> Iterator[Verdict]:
@@ -200,7 +190,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         for part in answer["partitions"]
     ]
     by_size = sorted(rows, key=lambda row: (-row[by], row["partition"]))
-    sentence, spec, marks = "No record is in a partition.", None, 0
+    sentence, spec = "No record is in a partition.", None
     if total:
         most = by_size[0]
         sentence = (
@@ -209,7 +199,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         )
         if answer["n"] > _BY_NUMBER:
             sizes = [row[by] for row in by_size if row[by]]
-            spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
+            spec = by_rank({"records": sizes}, [ACCENT], "records", total / n)
             sentence += f" (dashed); {_spread(sizes, n)}"
         else:
             bars = [
@@ -220,12 +210,10 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
             ]
             drawn = {bar["kind"] for bar in bars}
             colours = {kind: colour for kind, colour in _COLOURS.items() if kind in drawn}
-            spec, marks = by_partition(bars, colours, "records", n=answer["n"], even=total / n), len(bars)
+            spec = by_partition(bars, colours, "records", n=answer["n"], even=total / n)
         sentence += "."
-    more = (
-        Column("heavy", "of the heaviest keys"),
-        Column("bytes", "keys and values", "bytes"),
-        Column("null_keys", "records without a key"),
+    more = columns(
+        heavy="of the heaviest keys", bytes="keys and values|bytes", null_keys="records without a key"
     )
     return Section(
         id="partitions",
@@ -233,14 +221,10 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         sentence=sentence,
         spec=spec,
         columns=(
-            Column("partition", "partition"),
-            Column(by, "records"),
-            Column("share", "share", "share"),
-            Column("keys", "keys"),
+            *columns(partition="partition", **{by: "records"}, share="share|share", keys="keys"),
             *(column for column in more if any(row.get(column.field) for row in rows)),
         ),
         **bounded(by_size if len(rows) > _BY_SIZE else rows),
-        marks=marks,
         bar=by,
     )
 
@@ -272,17 +256,13 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Section:
     ]
     together = sum(row[by] for row in rows)
     of = f"{number(together)} of {counted(keyed, 'record')} with a key ({share(together / (keyed or 1))})"
-    columns = (
-        Column(by, "records"),
-        Column("share", "share", "share"),
-        Column("place", "partition", "prose"),
-    )
-    return by_weight(rows, columns, "Heaviest keys", f"They have {of}." if rows else "No record has a key.")
+    titles = columns(**{by: "records"}, share="share|share", place="partition|prose")
+    return by_weight(rows, titles, "Heaviest keys", f"They have {of}." if rows else "No record has a key.")
 
 
-def by_weight(keys: Sequence[Fields], columns: tuple[Column, ...], title: str, sentence: str = "") -> Section:
+def by_weight(keys: Sequence[Fields], titles: tuple[Column, ...], title: str, sentence: str = "") -> Section:
     """Keys by how many records they have, the first of the columns; with bars if these differ."""
-    by = columns[0].field
+    by = titles[0].field
     if is_tied := _is_tied(keys, by):
         each = counted(keys[0][by], "record")
         sentence = f"These {counted(len(keys), 'key')} have {each} each, and no key has more."
@@ -290,7 +270,7 @@ def by_weight(keys: Sequence[Fields], columns: tuple[Column, ...], title: str, s
         id="heavy-keys",
         title=title,
         sentence=sentence,
-        columns=(Column("key", "key", "text"), *columns),
+        columns=(*columns(key="key|text"), *titles),
         **bounded([{**each, "key": shown(each["key"])} for each in keys]),
         bar=None if is_tied else by,
     )
@@ -307,13 +287,12 @@ def _misplaced(answer: Fields) -> Section:
         for each in answer["misplaced_by"]
     ]
     left = answer["misplaced"] - sum(each["rows"] for each in flows)
+    others = f"{counted(left, 'is', 'are')} in no partition of the topic, or are not drawn"
     section = Section(
         id="misplaced",
         title="Misplaced records",
-        sentence=f"{counted(left, 'is', 'are')} in no partition of the topic, or are not drawn"
-        if left > 0
-        else "",
-        columns=(Column("from", "is in partition"), Column("to", "belongs into"), Column("rows", "records")),
+        sentence=others if left > 0 else "",
+        columns=columns(**{"from": "is in partition", "to": "belongs into", "rows": "records"}),
         is_detail=True,
     )
     return flows_of(flows, section, ("partition now", "right partition"), (answer["n"], answer["n"]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import LEAST_INT
 from partwright._text import plain
-from partwright.documents.sentences.figures import summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
@@ -17,23 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-_LEAST_INT = -(2**31)
-
 
 def document(coordination: Coordination) -> Document:
     """The partition and its leader, the rule and how far it is confirmed, then offsets and how to read them."""
     answer = coordination.to_dict()
-    verdicts = tuple(_verdicts(answer))
     title = f"Where {label(answer['id'])} is coordinated"
-    return Document(title, verdicts, tuple(_sections(answer)), summed(verdicts, answer))
+    return answered(title, _verdicts(answer), _sections(answer), answer)
 
 
-def _verdicts(answer: Fields) -> Iterator[Verdict]:
+def _verdicts(answer: Fields) -> Iterator[Verdict | str]:
     leader, rule = answer.get("leader"), answer["rule"]
     at = "" if leader is None else plain(f"broker {leader['id']} at {leader['host']}:{leader['port']}")
     by_rule = f"{_by_rule(answer)} of {answer['topic']}"
     if answer["partition"] is None:
-        yield Verdict("said", f"{label(answer['id'])}: coordinated by {at}, as FindCoordinator answers.")
+        yield f"{label(answer['id'])}: coordinated by {at}, as FindCoordinator answers."
         headline = "The rule is wrong here"
         text = (
             f"{headline}: {by_rule}, which another broker leads. Which partition has the group is unknown: if these "
@@ -43,25 +40,21 @@ def _verdicts(answer: Fields) -> Iterator[Verdict]:
     else:
         where = f"partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
         by = f", coordinated by {at}" if at else ""
-        yield Verdict("said", f"{label(answer['id'])}: {where}{by}.")
-        least = (
-            ", because Kafka's absolute value of the lowest int is 0" if answer["hash"] == _LEAST_INT else ""
-        )
-        yield Verdict("said", f"{_by_rule(answer)}{least}.")
+        yield f"{label(answer['id'])}: {where}{by}."
+        least = ", because Kafka's absolute value of the lowest int is 0"
+        yield f"{_by_rule(answer)}{least if answer['hash'] == LEAST_INT else ''}."
         if "leader" not in answer:
             name = rule["broker_kind"].capitalize()
             yield Verdict(
                 "open",
                 f"This is {name}'s rule, {rule['evidence']}; brokers of another kind may have another (--broker-kind).",
             )
-            yield Verdict(
-                "said", "The broker that leads this partition is the coordinator: --broker asks which one."
-            )
+            yield "The broker that leads this partition is the coordinator: --broker asks which one."
         elif leader is None:
             headline = "No broker leads this partition"
             yield Verdict("open", f"{headline}, so there is no coordinator until one does.", headline)
         elif answer["rule_agrees"]:
-            yield Verdict("said", "The broker leads this partition, and FindCoordinator names it too.")
+            yield "The broker leads this partition, and FindCoordinator names it too."
         else:
             why = (
                 "one broker leads all partitions, so its answer confirms nothing"
@@ -70,7 +63,7 @@ def _verdicts(answer: Fields) -> Iterator[Verdict]:
             )
             yield Verdict("open", f"The broker leads this partition. That is by the rule alone: {why}.")
     if answer.get("offsets") == []:
-        yield Verdict("said", "The group has committed no offset.")
+        yield "The group has committed no offset."
 
 
 def _by_rule(answer: Fields) -> str:
@@ -85,11 +78,8 @@ def _sections(answer: Fields) -> Iterator[Section]:
         yield Section(
             id="offsets",
             title="Committed offsets",
-            columns=(
-                Column("topic", "topic", "text"),
-                Column("partition", "partition"),
-                Column("offset", "next offset"),
-                Column("metadata", "metadata", "text"),
+            columns=columns(
+                topic="topic|text", partition="partition", offset="next offset", metadata="metadata|text"
             ),
             **bounded(offsets),
         )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.audit.copartition import who
 from partwright.documents.fingerprint import settings
-from partwright.documents.sentences import all_empty, named, of_reading, summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.documents.sentences import all_empty, named, of_reading
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -29,53 +29,48 @@ def document(meeting: Meeting) -> Document:
     names: tuple[str, ...] = ()
     if any(reason.kind == "client" for reason in meeting.reasons):
         names = tuple(dict.fromkeys([*_not_as_java(meeting.a), *_not_as_java(meeting.b)]))
-    sections = (
-        _sides(meeting),
-        _keys(answer),
-        *settings(names),
-        *([_apart(answer)] if answer["examples"] else ()),
-    )
-    verdicts = tuple(_verdicts(meeting))
-    return Document("Whether two tables meet", verdicts, sections, summed(verdicts, answer))
+    apart = _apart(answer) if answer["examples"] else None
+    sections = (_sides(meeting), _keys(answer), settings(names), apart)
+    return answered("Whether two tables meet", _verdicts(meeting), sections, answer)
 
 
-def _verdicts(found: Meeting) -> Iterator[Verdict]:
+def _verdicts(meeting: Meeting) -> Iterator[Verdict]:
     """Whether they meet, how much of them was read, and each reason why they do not."""
-    empty = "".join(name for name, side in (("A", found.a), ("B", found.b)) if side.is_all_empty)
+    empty = "".join(name for name, side in (("A", meeting.a), ("B", meeting.b)) if side.is_all_empty)
     yield from all_empty(bool(empty), "" if empty == "AB" else empty)
-    headline, apart = "They do not meet", found.keys_shared - found.keys_meeting
-    if found.ok:
+    headline, apart = "They do not meet", meeting.keys_shared - meeting.keys_meeting
+    if meeting.ok:
         headline = "They meet"
         words = (
-            f"{all_of(found.keys_shared, 'shared key is', 'shared keys are')} in the same partition in both"
+            f"{all_of(meeting.keys_shared, 'shared key is', 'shared keys are')} in the same partition in both"
         )
     elif apart:
-        rows = found.a.rows_not_meeting + found.b.rows_not_meeting
-        of = counted(found.a.rows_shared + found.b.rows_shared, "record")
+        rows = meeting.a.rows_not_meeting + meeting.b.rows_not_meeting
+        of = counted(meeting.a.rows_shared + meeting.b.rows_shared, "record")
         words = (
-            f"{apart:,} of {counted(found.keys_shared, 'shared key')} ({share(found.share_of_keys)}), with {rows:,} of "
-            f"their {of} ({share(found.share_of_rows)})"
+            f"{apart:,} of {counted(meeting.keys_shared, 'shared key')} ({share(meeting.share_of_keys)}), with "
+            f"{rows:,} of their {of} ({share(meeting.share_of_rows)})"
         )
     else:
-        keys = counted(found.a.keys, "key")
-        words = f"{found.keys_shared:,} of {keys} of A and {found.b.keys:,} of B are in both"
-    sampled = ", of those that were looked at" if found.is_sampled else ""
-    state = "holds" if found.ok else "fails"
-    yield Verdict(state, f"{headline}: {words}{sampled}{_first_apart(found)}.", headline=headline)
-    for read in filter(None, found.read or ()):
+        keys = counted(meeting.a.keys, "key")
+        words = f"{meeting.keys_shared:,} of {keys} of A and {meeting.b.keys:,} of B are in both"
+    sampled = ", of those that were looked at" if meeting.is_sampled else ""
+    state = "holds" if meeting.ok else "fails"
+    yield Verdict(state, f"{headline}: {words}{sampled}{_first_apart(meeting)}.", headline=headline)
+    for read in filter(None, meeting.read or ()):
         yield from of_reading(read)
     yield from (
-        Verdict("said", f"{each.kind}: {each.sentence}", headline=each.kind) for each in found.reasons
+        Verdict("said", f"{each.kind}: {each.sentence}", headline=each.kind) for each in meeting.reasons
     )
 
 
-def _first_apart(found: Meeting) -> str:
+def _first_apart(meeting: Meeting) -> str:
     """The heaviest key that does not meet."""
-    if found.a.n != found.b.n:
-        return f"; A has {counted(found.a.n, 'partition')} and B {found.b.n:,}"
-    if found.ok or not found.examples:
+    if meeting.a.n != meeting.b.n:
+        return f"; A has {counted(meeting.a.n, 'partition')} and B {meeting.b.n:,}"
+    if meeting.ok or not meeting.examples:
         return ""
-    first = found.examples[0]
+    first = meeting.examples[0]
     a, b = (named(each, _NAMED) or "any" for each in (first.a, first.b))
     return f"; key {label(first.key)} is in partition {a} of A and {b} of B"
 
@@ -101,7 +96,7 @@ def _sides(meeting: Meeting) -> Section:
     return Section(
         id="sides",
         title="Both tables",
-        columns=(Column("name", "what", "prose"), Column("a", "A", "prose"), Column("b", "B", "prose")),
+        columns=columns(name="what|prose", a="A|prose", b="B|prose"),
         **bounded(rows),
     )
 
@@ -118,7 +113,7 @@ def _keys(answer: Fields) -> Section:
         id="keys",
         title="Keys of both tables",
         sentence=f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}.",
-        columns=(Column("name", "keys", "prose"), Column("keys", "different keys")),
+        columns=columns(name="keys|prose", keys="different keys"),
         **bounded([{"name": name, "keys": count} for name, count in counts.items()]),
         bar="keys",
         picked=frozenset({1} if apart else ()),
@@ -133,10 +128,6 @@ def _apart(answer: Fields) -> Section:
     return Section(
         id="apart",
         title="Keys that do not meet, those with the most records",
-        columns=(
-            Column("key", "key", "text"),
-            Column("a", "partition in A", "prose"),
-            Column("b", "in B", "prose"),
-        ),
+        columns=columns(key="key|text", a="partition in A|prose", b="in B|prose"),
         **bounded(rows),
     )

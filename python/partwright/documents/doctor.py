@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
 from partwright._text import plain
-from partwright.documents.sentences.figures import named, summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.documents.sentences import named
+from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
 
 if TYPE_CHECKING:
     from partwright.kafka.probe import Diagnosis, ProbeStep
@@ -15,20 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "of_executor", "of_step"]
 
-_STEPS = (
-    Column("name", "step", "text"),
-    Column("where", "where", "text"),
-    Column("said", "finding", "prose"),
-)
-_EXECUTORS = (
-    Column("executor", "executor", "text"),
-    Column("host", "host", "text"),
-    Column("why", "what to do", "prose"),
-    Column("python", "Python", "text"),
-    Column("partwright", "partwright", "text"),
-    Column("pyarrow", "pyarrow", "text"),
-    Column("platform", "platform", "text"),
-    Column("lanes", "lanes"),
+_STEPS = columns(name="step|text", where="where|text", said="finding|prose")
+_EXECUTORS = columns(
+    executor="executor|text",
+    host="host|text",
+    why="what to do|prose",
+    python="Python|text",
+    partwright="partwright|text",
+    pyarrow="pyarrow|text",
+    platform="platform|text",
+    lanes="lanes",
 )
 
 
@@ -80,4 +76,4 @@ def document(diagnosis: Diagnosis | ExecutorDiagnosis) -> Document:
         is_detail=True,
     )
     title = "The way to a Kafka" if is_kafka else "Spark's executors"
-    return Document(title, verdicts, (section,), summed(verdicts, answer))
+    return answered(title, verdicts, (section,), answer)

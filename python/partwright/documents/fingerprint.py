@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted, enumeration
-from partwright.documents.sentences import all_empty, summed, time
-from partwright.keys.clients import clients as client_table
+from partwright.documents.sentences import all_empty, time
+from partwright.keys.clients import client_names, clients
 from partwright.keys.key_text import shown_key
-from partwright.rendering.colours import PALETTE, clients, in_order
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.colours import colours, in_order
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, share, shown
 
@@ -51,101 +51,103 @@ def document(fingerprint: Fingerprint) -> Document:
     names = fingerprint.family if fingerprint.verdict == "one-writer" else tuple(fingerprint.shares)
     sections = (
         _rules(answer),
-        *([_scattered(fingerprint)] if fingerprint.scattered_keys else ()),
-        *(() if "java" in fingerprint.family else settings(names)),
-        *([_writers(answer)] if answer["shares"] else ()),
-        *([_course(answer)] if answer["course"] else ()),
-        *([_since(change["first_offset_after"])] if change and change["first_offset_after"] else ()),
+        _scattered(fingerprint) if fingerprint.scattered_keys else None,
+        None if "java" in fingerprint.family else settings(names),
+        _writers(answer) if answer["shares"] else None,
+        _course(answer) if answer["course"] else None,
+        _since(change["first_offset_after"]) if change and change["first_offset_after"] else None,
     )
     verdicts = (*all_empty(fingerprint.is_all_empty), *_verdicts(fingerprint))
-    title = f"Who wrote {counted(fingerprint.rows, 'record')}"
-    return Document(title, verdicts, sections, summed(verdicts, answer))
+    return answered(f"Who wrote {counted(fingerprint.rows, 'record')}", verdicts, sections, answer)
 
 
-def _verdicts(found: Fingerprint) -> Iterator[Verdict]:
+def _verdicts(origin: Fingerprint) -> Iterator[Verdict | str]:
     """Which client wrote a topic, and what to do if it is not a single client."""
-    is_alone = found.verdict == "mixture" and len(found.shares) == 1 and found.fault is None
-    advice = _ADVICE.get(found.verdict, "")
+    is_alone = origin.verdict == "mixture" and len(origin.shares) == 1 and origin.fault is None
+    advice = _ADVICE.get(origin.verdict, "")
     if is_alone:
         advice = " Look at who else writes: another client, a custom partitioner, or a script that names partitions."
-    headline = "faulty-rule" if found.fault is not None and not found.shares else found.verdict
-    yield Verdict("said", f"{headline}: {_answer(found)}.{advice}", headline=headline)
+    headline = "faulty-rule" if origin.fault is not None and not origin.shares else origin.verdict
+    yield Verdict("said", f"{headline}: {_answer(origin)}.{advice}", headline=headline)
     if is_alone:
-        yield Verdict("said", "Or it is one writer, with a rule of its own that agrees in part.")
-    yield from (Verdict("said", words) for words in (*_exceptions(found), *_rivals(found)))
+        yield "Or it is one writer, with a rule of its own that agrees in part."
+    yield from _exceptions(origin)
+    yield from _rivals(origin)
 
 
-def _exceptions(found: Fingerprint) -> Iterator[str]:
+def _exceptions(origin: Fingerprint) -> Iterator[str]:
     """What does not follow the rule of the one writer, or would not follow the right one, and since when."""
-    if found.fault is not None and not found.shares:
+    if origin.fault is not None and not origin.shares:
         yield (
-            f"{found.fault.client} itself would put {counted(found.fault.elsewhere, 'record')} elsewhere. Correct this "
-            "writer, and its keys move: those records stay where they are."
+            f"{origin.fault.client} itself would put {counted(origin.fault.elsewhere, 'record')} elsewhere. Correct "
+            "this writer, and its keys move: those records stay where they are."
         )
-    elif found.fault is not None and found.fault.client in found.shares:
+    elif origin.fault is not None and origin.fault.client in origin.shares:
         yield (
-            f"That rule and {found.fault.client}'s agree where a key's hash is not negative: how many of those records "
-            "each wrote is estimated from the other records."
+            f"That rule and {origin.fault.client}'s agree where a key's hash is not negative: how many of those "
+            "records each wrote is estimated from the other records."
         )
-    if found.elsewhere is not None and found.verdict == "one-writer":
-        all_ = counted(found.explained[found.family[0]][1], "record")
-        yield f"{found.family[0]} itself would put {found.elsewhere:,} of {all_} elsewhere ({found.key_transform})."
-    elif found.key_transform is not None:
-        yield f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform})."
-    if found.strays:
-        right, of = found.explained[found.family[0]]
+    if origin.elsewhere is not None and origin.verdict == "one-writer":
+        all_ = counted(origin.explained[origin.family[0]][1], "record")
+        yield f"{origin.family[0]} itself would put {origin.elsewhere:,} of {all_} elsewhere ({origin.key_transform})."
+    elif origin.key_transform is not None:
+        yield f"Keys are taken {_TRANSFORMS[origin.key_transform]} ({origin.key_transform})."
+    if origin.strays:
+        right, of = origin.explained[origin.family[0]]
         strays = ", ".join(
             f"{label(shown_key(key))} in {partition} (not {expected})"
-            for key, partition, expected, _ in found.strays[:_STRAYS]
+            for key, partition, expected, _ in origin.strays[:_STRAYS]
         )
         yield f"{counted(of - right, 'exception')}{', the heaviest' if of - right > _STRAYS else ''}: {strays}."
-    if found.change is not None:
-        before, after = found.change.last_timestamp_before, found.change.first_timestamp_after
+    if origin.change is not None:
+        before, after = origin.change.last_timestamp_before, origin.change.first_timestamp_after
         if before is not None and after is not None:
             yield f"When: the last record by the old rule: {time(before)}, the first by the new one: {time(after)}."
-        elif not found.change.first_offset_after:
+        elif not origin.change.first_offset_after:
             yield "When: no timestamps or offsets tell."
 
 
-def _rivals(found: Fingerprint) -> Iterator[str]:
+def _rivals(origin: Fingerprint) -> Iterator[str]:
     """The clients that keys cannot tell apart, the next best rule, and how many keys were looked at."""
-    if len(found.family) > 1:
+    if len(origin.family) > 1:
         those = (
-            "are left" if found.verdict == "undecided" else "share one rule, so keys cannot distinguish them"
+            "are left" if origin.verdict == "undecided" else "share one rule, so keys cannot distinguish them"
         )
-        yield f"These clients {those}: {', '.join(found.family)}."
-    if found.deciding_keys:
-        yield f"The next best rule would put {counted(found.deciding_keys, 'key')} of {found.keys:,} elsewhere."
-    if found.is_sampled:
-        keys = counted(found.keys, "key was", "keys were")
+        yield f"These clients {those}: {', '.join(origin.family)}."
+    if origin.deciding_keys:
+        yield f"The next best rule would put {counted(origin.deciding_keys, 'key')} of {origin.keys:,} elsewhere."
+    if origin.is_sampled:
+        keys = counted(origin.keys, "key was", "keys were")
         yield f"There were too many keys to look at all: {keys}, with all their records."
 
 
-def _answer(found: Fingerprint) -> str:
-    of_n = "" if found.n is None else f", for {counted(found.n, 'partition')}"
-    by_share = sorted(found.shares.items(), key=lambda each: -each[1])
+def _answer(origin: Fingerprint) -> str:
+    of_n = "" if origin.n is None else f", for {counted(origin.n, 'partition')}"
+    by_share = sorted(origin.shares.items(), key=lambda each: -each[1])
     shares = ", ".join(f"{name} {share(part)}" for name, part in by_share)
-    left = f"; no rule explains {share(found.unexplained)}" if found.unexplained >= _LEAST else ""
-    if found.fault is not None and found.shares:
-        part = 1 - sum(found.shares.values()) - found.unexplained
-        left = f"; one writer whose rule is {_faulty_rule(found.fault)} explains {share(part)}{left}"
-    steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
-    if found.verdict == "one-writer":
+    left = f"; no rule explains {share(origin.unexplained)}" if origin.unexplained >= _LEAST else ""
+    if origin.fault is not None and origin.shares:
+        part = 1 - sum(origin.shares.values()) - origin.unexplained
+        left = f"; one writer whose rule is {_faulty_rule(origin.fault)} explains {share(part)}{left}"
+    steps = " to ".join(str(step) for step in (origin.change.steps if origin.change else ()))
+    if origin.verdict == "one-writer":
         changed = (
-            "" if found.elsewhere is None else f"'s rule, with keys {_TRANSFORMS[found.key_transform or '']},"
+            ""
+            if origin.elsewhere is None
+            else f"'s rule, with keys {_TRANSFORMS[origin.key_transform or '']},"
         )
-        return f"{found.family[0]}{changed} {_explains(*found.explained[found.family[0]])}{of_n}"
+        return f"{origin.family[0]}{changed} {_explains(*origin.explained[origin.family[0]])}{of_n}"
     return {
-        "undecided": f"too few keys tell the clients apart; {_left(found.family)}{of_n}",
+        "undecided": f"too few keys tell the clients apart; {_left(origin.family)}{of_n}",
         "mixture": f"{shares}{left}{of_n}",
         "n-change": f"from {steps} partitions ({shares}){left}",
         "writer-change": f"from {steps}{of_n} ({shares}){left}",
         "round-robin": f"records have keys, which are ignored: partitions are taken in turn{of_n}",
-        "no-rule": _no_rule(found, of_n),
+        "no-rule": _no_rule(origin, of_n),
         "no-keys": "no record has a key, so each producer chose as it liked"
-        if found.rows
+        if origin.rows
         else "there are no records",
-    }[found.verdict]
+    }[origin.verdict]
 
 
 def _left(family: tuple[str, ...]) -> str:
@@ -162,18 +164,18 @@ def _explains(right: int, of: int) -> str:
     )
 
 
-def _no_rule(found: Fingerprint, of_n: str) -> str:
+def _no_rule(origin: Fingerprint, of_n: str) -> str:
     """No client's rule; perhaps a faulty one, which one writer has."""
-    if found.is_all_empty and found.scattered_keys:
+    if origin.is_all_empty and origin.scattered_keys:
         return "these records are in several partitions, as records without a key are"
-    if found.fault is None:
+    if origin.fault is None:
         return (
             "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions "
             "that were given or drawn"
         )
-    if len(found.fault.numbers) > 1:
-        of_n = f", for {enumeration([str(n) for n in found.fault.numbers])} partitions"
-    return f"one writer whose rule is {_faulty_rule(found.fault)} {_explains(*found.fault.explained)}{of_n}"
+    if len(origin.fault.numbers) > 1:
+        of_n = f", for {enumeration([str(n) for n in origin.fault.numbers])} partitions"
+    return f"one writer whose rule is {_faulty_rule(origin.fault)} {_explains(*origin.fault.explained)}{of_n}"
 
 
 def _faulty_rule(fault: Fault) -> str:
@@ -186,7 +188,7 @@ def _faulty_rule(fault: Fault) -> str:
 def _rules(answer: Fields) -> Section:
     """A row for each group of rules that explain equally much; those that the answer names stand out."""
     equal: dict[tuple[int, int], list[str]] = {}
-    for name in in_order(answer["explained"], clients()):
+    for name in in_order(answer["explained"], client_names()):
         equal.setdefault(tuple(answer["explained"][name]), []).append(name)
     rows: list[Json] = [
         {"clients": names, "client": ", ".join(names), "right": right, "of": of, "share": right / (of or 1)}
@@ -200,36 +202,33 @@ def _rules(answer: Fields) -> Section:
         id="rules",
         title="What each client's rule explains",
         sentence=keys if rows else f"No client's rule fits: {keys}",
-        columns=(
-            Column("client", "clients with the rule", "prose"),
-            Column("right", "explains"),
-            Column("of", "of records"),
-            Column("share", "share", "share"),
+        columns=columns(
+            client="clients with the rule|prose", right="explains", of="of records", share="share|share"
         ),
         **bounded(rows),
         bar="share",
-        picked=frozenset(at for at, row in enumerate(rows) if named_.intersection(row["clients"])),
+        picked=places(named_.intersection(row["clients"]) for row in rows),
     )
 
 
-def _scattered(found: Fingerprint) -> Section:
+def _scattered(origin: Fingerprint) -> Section:
     rows = [
         {"key": shown(shown_key(key)), "partitions": ", ".join(map(str, partitions))}
-        for key, partitions in found.scattered
+        for key, partitions in origin.scattered
     ]
     return Section(
         id="scattered",
-        title=f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions",
-        columns=(Column("key", "key", "text"), Column("partitions", "its partitions", "prose")),
+        title=f"{counted(origin.scattered_keys, 'key is', 'keys are')} in several partitions",
+        columns=columns(key="key|text", partitions="its partitions|prose"),
         **bounded(rows),
     )
 
 
-def settings(names: Iterable[str]) -> tuple[Section, ...]:
+def settings(names: Iterable[str]) -> Section | None:
     """The settings with which clients put their keys where Java puts them; nothing if none of them needs one."""
-    own = {row["client"]: row["setting"] for row in client_table().to_pylist()}
+    own = {row["client"]: row["setting"] for row in clients().to_pylist()}
     lines = tuple(f"{name}: {own[name]}" for name in names if own.get(name))
-    return (Section(id="settings", title="To put every key where java puts it", code=lines),) if lines else ()
+    return Section(id="settings", title="To put every key where java puts it", code=lines) if lines else None
 
 
 def _writers(answer: Fields) -> Section:
@@ -240,7 +239,7 @@ def _writers(answer: Fields) -> Section:
     return Section(
         id="writers",
         title="Who wrote how much",
-        columns=(Column("name", "writer", "text"), Column("share", "share", "share")),
+        columns=columns(name="writer|text", share="share|share"),
         **bounded([{"name": name, "share": part} for name, part in parts]),
         bar="share",
         is_detail=True,
@@ -261,13 +260,7 @@ def _course(answer: Fields) -> Section:
             rows.append({**times, **counts, "low": at, "high": at + part})
             at += part
     first, last = (max(span["rows"], key=span["rows"].__getitem__) for span in (spans[0], spans[-1]))
-    names = {
-        "kind": "rule",
-        "from": "from, s|,",
-        "to": "to, s|,",
-        "share": "share|.1%",
-        "records": "records|,",
-    }
+    tips = tooltip(kind="rule", **{"from": "from, s|,"}, to="to, s|,", share="share|.1%", records="records|,")
     return Section(
         id="course",
         title="Who wrote when",
@@ -285,19 +278,14 @@ def _course(answer: Fields) -> Section:
                 "x2": {"field": "to"},
                 "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
                 "y2": {"field": "high"},
-                "color": by_kind("kind", kinds, [PALETTE[at % len(PALETTE)] for at in range(len(kinds))]),
-                "tooltip": tooltip(**names),
+                "color": by_kind("kind", kinds, list(colours(kinds).values())),
+                "tooltip": tips,
             },
         ),
-        columns=(
-            Column("from", "from, s"),
-            Column("to", "to, s"),
-            Column("kind", "rule", "text"),
-            Column("records", "records"),
-            Column("share", "share", "share"),
+        columns=columns(
+            **{"from": "from, s"}, to="to, s", kind="rule|text", records="records", share="share|share"
         ),
         **bounded(rows),
-        marks=len(rows),
         is_detail=True,
     )
 
@@ -307,7 +295,7 @@ def _since(first_offset_after: Mapping[int, int]) -> Section:
     return Section(
         id="since",
         title="Since which offset",
-        columns=(Column("partition", "partition"), Column("offset", "first offset by the new rule")),
+        columns=columns(partition="partition", offset="first offset by the new rule"),
         **bounded(rows),
         bar="offset",
     )

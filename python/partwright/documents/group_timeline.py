@@ -10,10 +10,9 @@ from partwright._check import all_of, counted, span
 from partwright._text import plain
 from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
-from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
-from partwright.rendering.document import KEPT, Column, Section
-from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
+from partwright.rendering.document import KEPT, Section, columns
+from partwright.rendering.plots import Spec, binned, by_kind, chart, layer, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
@@ -77,14 +76,9 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
         },
     }
     opacity = 0.7 if len(generations) <= _CLEAR else 0.25
-    rules = {
-        "data": {"values": table[:_RULES]},
-        "mark": {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1, "opacity": opacity},
-        "encoding": {
-            "x": {"field": "at", "type": "quantitative"},
-            "tooltip": tooltip(generation="generation", why="why", leader="leader", at="at, s|,.1f"),
-        },
-    }
+    tips = tooltip(generation="generation", why="why", leader="leader", at="at, s|,.1f")
+    style = {"strokeDash": [2, 3], "strokeWidth": 1, "opacity": opacity}
+    rules = layer(table[:_RULES], "rule", style, x={"field": "at", "type": "quantitative"}, tooltip=tips)
     main = {"name": "main", "mark": {"type": "bar", "minBandSize": 2}, "encoding": encoding}
     room = 7 * len(readers.partitions) + 8 if is_few else 22
     height = max(60, min(1000, room * len(order)))
@@ -94,16 +88,15 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
         title="Who reads what, and when",
         sentence=f"{drawn.capitalize()} drawn, {high} in a row." if high > 1 else "",
         spec=chart(bars, height=height, layer=[main, rules]) if bars else None,
-        columns=(
-            Column("generation", "generation"),
-            Column("at", "at, s", "seconds"),
-            Column("why", "why", "prose"),
-            Column("leader", "leader", "text"),
-            Column("partitions", "partitions", "prose"),
+        columns=columns(
+            generation="generation",
+            at="at, s|seconds",
+            why="why|prose",
+            leader="leader|text",
+            partitions="partitions|prose",
         ),
         rows=tuple(table),
         left=len(generations) - len(table),
-        marks=len(bars),
     )
 
 

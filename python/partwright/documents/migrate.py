@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
 from partwright._text import plain
-from partwright.documents.sentences import summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import bytes_, label
 
 if TYPE_CHECKING:
@@ -54,14 +53,10 @@ def document(step: MigrationStep) -> Document:
         >>> verdict.state, verdict.text[:43]
         ('fails', 'The copy is wrong. Of 10 records: 1 lost, 0')
     """
-    verdicts = (
-        Verdict("holds" if step.ok else "fails", _said_before(step) or _SENTENCES[step.step](step)),
-        *(Verdict("said", each) for each in _details(step)),
-    )
-    source, target = label(step.source), label(step.target)
-    return Document(
-        f"From {source} to {target}", verdicts, tuple(_sections(step)), summed(verdicts, step.to_dict())
-    )
+    words = _said_before(step) or _SENTENCES[step.step](step)
+    verdicts: tuple[Verdict | str, ...] = (Verdict("holds" if step.ok else "fails", words), *_details(step))
+    title = f"From {label(step.source)} to {label(step.target)}"
+    return answered(title, verdicts, _sections(step), step.to_dict())
 
 
 def _said_before(step: MigrationStep) -> str:
@@ -107,12 +102,12 @@ def _verify(step: MigrationStep) -> str:
         of = counted(step.records, "record")
     else:
         of = counted(step.records, "key's last value", "keys' last values")
-    found = (
+    words = (
         f"{'Every copy is right' if step.ok else 'The copy is wrong'}. Of {of}: {step.lost:,} lost, {step.twice:,} "
         f"twice or foreign, {step.changed:,} changed or misplaced, {step.out_of_order:,} out of order; groups would "
         f"skip {step.skipped:,}."
     )
-    return found if step.ok or _is_moved(step) else f"{found} Do not cut over."
+    return words if step.ok or _is_moved(step) else f"{words} Do not cut over."
 
 
 def _cutover(step: MigrationStep) -> str:
@@ -223,12 +218,11 @@ def _sections(step: MigrationStep) -> Iterator[Section]:
             {"group": name, "unread": step.unread.get(name), "reread": step.reread.get(name, 0)}
             for name in sorted(step.groups)
         ]
-        again = Column("reread", _AGAIN[step.step])
         yield Section(
             id="groups",
             title="Consumer groups, in records",
             sentence=hint,
-            columns=(Column("group", "group", "text"), Column("unread", "has not read"), again),
+            columns=columns(group="group|text", unread="has not read", reread=_AGAIN[step.step]),
             **bounded(rows),
         )
     if is_plan and step.scan is not None and step.scan.shares:
@@ -236,11 +230,10 @@ def _sections(step: MigrationStep) -> Iterator[Section]:
             {"partition": at, "records": many, "share": many / step.scan.records}
             for at, many in sorted(step.scan.shares.items())
         ]
-        sizes = (Column("records", "records"), Column("share", "share", "share"))
         yield Section(
             id="shares",
             title="The new partitions",
-            columns=(Column("partition", "new partition"), *sizes),
+            columns=columns(partition="new partition", records="records", share="share|share"),
             **bounded(rows),
             bar="records",
         )

@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
+from partwright.cluster.reassignment.saved import CheckedPlan
+from partwright.kafka.throttles import Throttles
+from partwright.rendering.document import (
+    Column,
+    Document,
+    Section,
+    Verdict,
+    answered,
+    bounded,
+    columns,
+    filled,
+    places,
+)
 from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
@@ -28,19 +39,40 @@ _LOST = {
 }
 
 
-def document(plan: Reassignment) -> Document:
+def document(plan: Reassignment | CheckedPlan | Throttles) -> Document:
     """How much moves, and the least that any plan moves; then each broker, each loss and each batch."""
+    if isinstance(plan, Throttles):
+        return _of_throttles(plan)
     answer = plan.to_dict()
+    if isinstance(plan, CheckedPlan):
+        return _of_saved(plan, answer)
     verdicts = (
-        Verdict("said", _headline(answer)),
+        _headline(answer),
         *_limits(plan, answer),
         *_changes(plan, answer),
         *_worst_losses(answer),
         *_time(plan, answer),
     )
-    sections = (_brokers(plan, answer), _losses(answer), *_batches(answer))
+    sections = (_brokers(plan, answer), _losses(answer), _batches(answer))
     title = f"A reassignment to {counted(len(plan.after.brokers), 'broker')}"
-    return Document(title, verdicts, sections, summed(verdicts, answer))
+    return answered(title, verdicts, sections, answer)
+
+
+def _of_saved(plan: CheckedPlan, answer: Fields) -> Document:
+    """The size of a saved plan, and what has become of it."""
+    size = f"{counted(answer['partitions'], 'partition')} in {counted(answer['batches'], 'batch', 'batches')}"
+    if answer["leaders_elected"]:
+        size += f", and {counted(answer['leaders_elected'], 'preferred leader')} to elect"
+    then = "the plan is executed" if plan.is_executed else "the cluster is as it was planned for"
+    return answered(f"The plan {label(plan.folder)}", [f"{size}: {then}."], (), answer)
+
+
+def _of_throttles(throttles: Throttles) -> Document:
+    """What an interrupted execution has left, which is removed."""
+    words = "No broker and no topic has a throttle: nothing is removed."
+    if throttles.rates or throttles.topics:
+        words = f"Removed: {throttles}; what Kafka still moves has no limit now."
+    return answered("Throttles", [words], (), throttles.to_dict())
 
 
 def _headline(answer: Fields) -> str:
@@ -57,7 +89,7 @@ def _headline(answer: Fields) -> str:
     )
 
 
-def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict | str]:
     """What is not known, what waits, and the least that any plan moves."""
     bounds, moved = plan.bounds, answer["replicas_moved"]
     if plan.bytes_within is None and moved:
@@ -71,7 +103,7 @@ def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
         )
     if moved > bounds.fewest:
         more = counted(moved - bounds.fewest, "replica of them moves", "replicas of them move")
-        yield Verdict("said", f"{more} to make bytes even.")
+        yield f"{more} to make bytes even."
     elif moved:
         flow = f": a minimum-cost flow says so (counting alone says {bounds.replicas:,})"
         yield Verdict(
@@ -79,41 +111,32 @@ def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
             f"No plan as even moves fewer replicas than {moved:,}{'' if moved == bounds.replicas else flow}.",
         )
     if bounds.bytes is not None and answer["bytes_moved"]:
-        yield Verdict(
-            "said",
+        yield (
             f"Any plan with bytes within {share(plan.bytes_within)} of the shares copies {bytes_(bounds.bytes)} or "
-            "more.",
+            "more."
         )
 
 
-def _changes(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+def _changes(plan: Reassignment, answer: Fields) -> Iterator[Verdict | str]:
     if elected := answer["leaders_elected"]:
-        change = "changes its" if elected == 1 else "change their"
-        yield Verdict(
-            "said",
-            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election at the end "
-            "(--execute holds it; or use elections.json of --out).",
+        yield (
+            f"{counted(elected, 'partition changes its', 'partitions change their')} leader, by a preferred leader "
+            "election at the end (--execute holds it; or use elections.json of --out)."
         )
     if plan.bytes_within is not None:
         shares = plan.byte_shares
-        off = max(
-            (
-                abs((each.bytes or 0) / shares[each.broker] - 1)
-                for each in plan.brokers
-                if each.stays and shares[each.broker]
-            ),
-            default=0.0,
-        )
+        staying = [each for each in plan.brokers if each.stays and shares[each.broker]]
+        off = max((abs((each.bytes or 0) / shares[each.broker] - 1) for each in staying), default=0.0)
         yield Verdict(
             "holds" if off <= plan.bytes_within else "fails",
             f"Bytes of a broker: within {share(off)} of its share ({share(plan.bytes_within)} asked).",
         )
     if plan.thin_before:
         thin = counted(plan.thin_before, "partition is", "partitions are")
-        yield Verdict("said", f"{thin} in fewer racks than possible today, {plan.thin:,} after it.")
+        yield f"{thin} in fewer racks than possible today, {plan.thin:,} after it."
 
 
-def _worst_losses(answer: Fields) -> Iterator[Verdict]:
+def _worst_losses(answer: Fields) -> Iterator[Verdict | str]:
     for kind in ("broker", "rack"):
         before, after = (
             [each for each in side if each["kind"] == kind] for side in answer["losses"].values()
@@ -123,19 +146,19 @@ def _worst_losses(answer: Fields) -> Iterator[Verdict]:
                 f"{max(each[name] for each in before):,} → {max(each[name] for each in after):,} {_LOST[name]}"
                 for name in ("offline", "below_min_insync", "taken_over")
             ]
-            yield Verdict("said", f"The worst loss of a {kind}, in partitions: {', '.join(words)}.")
+            yield f"The worst loss of a {kind}, in partitions: {', '.join(words)}."
 
 
-def _time(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+def _time(plan: Reassignment, answer: Fields) -> Iterator[Verdict | str]:
     times = [each["seconds"] for each in answer["batches"]]
     if times:
-        text = counted(len(times), "batch", "batches")
+        words = counted(len(times), "batch", "batches")
         if None not in times:
             rate = bytes_(plan.parts[0].throttle)
-            text += (
+            words += (
                 f", {_lasting(sum(times))} in all at {rate}/s for each broker, and what is produced meanwhile"
             )
-        yield Verdict("said", f"{text}.")
+        yield f"{words}."
 
 
 def _lasting(seconds: float) -> str:
@@ -157,7 +180,7 @@ def _brokers(plan: Reassignment, answer: Fields) -> Section:
         for name in ("replicas", "leaders", "bytes")
         for when, field in zip(_SIDES, (f"{name}_before", name), strict=True)
     ]
-    more = (Column("bytes_in", "received", "bytes"), Column("rack", "rack", "text"))
+    more = columns(bytes_in="received|bytes", rack="rack|text")
     return Section(
         id="brokers",
         title="What each broker carries",
@@ -165,7 +188,7 @@ def _brokers(plan: Reassignment, answer: Fields) -> Section:
         columns=(Column("label", "broker", "text"), *filled(rows, *sides, *more)),
         **bounded(rows),
         bar="replicas" if plan.bytes_within is None else "bytes",
-        picked=frozenset(place for place, row in enumerate(rows) if row["label"] != str(row["broker"])),
+        picked=places(row["label"] != str(row["broker"]) for row in rows),
     )
 
 
@@ -218,22 +241,18 @@ def _order(key: tuple[str, str]) -> tuple[str, int, str]:
     return (kind, int(name) if kind == "broker" else 0, name)
 
 
-def _batches(answer: Fields) -> Iterator[Section]:
+def _batches(answer: Fields) -> Section | None:
     rows = [
         {**each, "batch": place, "time": None if each["seconds"] is None else _lasting(each["seconds"])}
         for place, each in enumerate(answer["batches"], 1)
     ]
-    if len(rows) > 1:
-        sizes = filled(rows, Column("bytes", "bytes", "bytes"))
-        counts = (
-            Column("batch", "batch"),
-            Column("partitions", "partitions"),
-            Column("replicas", "replicas"),
-        )
-        yield Section(
-            id="batches",
-            title="Batches",
-            columns=(*counts, *sizes, *filled(rows, Column("time", "time", "text"))),
-            **bounded(rows),
-            bar="bytes" if sizes else "replicas",
-        )
+    if len(rows) <= 1:
+        return None
+    return Section(
+        id="batches",
+        title="Batches",
+        columns=columns(batch="batch", partitions="partitions", replicas="replicas")
+        + filled(rows, *columns(bytes="bytes|bytes", time="time|text")),
+        **bounded(rows),
+        bar="bytes" if any(row["bytes"] is not None for row in rows) else "replicas",
+    )

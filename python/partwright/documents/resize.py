@@ -6,22 +6,33 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.check import by_weight
-from partwright.documents.sentences import all_empty, summed, times
-from partwright.rendering.binned import by_rank
+from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, MUTED
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
+from partwright.rendering.document import (
+    Column,
+    Document,
+    Section,
+    Verdict,
+    answered,
+    bounded,
+    columns,
+    filled,
+    places,
+)
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_partition
+from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import bytes_, label, share
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from partwright._check import Fields
     from partwright.audit.resize import Resize
 
 __all__ = ["document"]
 
 _BY_NUMBER = 150
-_MOVED = (Column("rows", "records"), Column("from", "from partition"), Column("to", "to partition"))
+_MOVED = columns(rows="records", **{"from": "from partition"}, to="to partition")
 
 
 def document(resize: Resize) -> Document:
@@ -29,59 +40,51 @@ def document(resize: Resize) -> Document:
     answer = resize.to_dict()
     moved = answer["heaviest_moved"]
     sections = (
-        *([by_weight(moved, _MOVED, "Heaviest keys that move")] if moved else []),
-        *([] if "among" in answer else [_nearby(answer)]),
+        by_weight(moved, _MOVED, "Heaviest keys that move") if moved else None,
+        None if "among" in answer else _nearby(answer),
         *_steps(answer),
         _partitions(answer),
-        *([_flow(answer)] if answer["rows_moved"] else ()),
+        _flow(answer) if answer["rows_moved"] else None,
     )
-    verdicts = _verdicts(answer)
     title = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}"
-    return Document(title, verdicts, sections, summed(verdicts, answer))
+    return answered(title, _verdicts(answer, title), sections, answer)
 
 
-def _verdicts(answer: Fields) -> tuple[Verdict, ...]:
+def _verdicts(answer: Fields, headline: str) -> Iterator[Verdict | str]:
     about = "about " if answer["keys_estimated"] else ""
     size = (
         "" if answer["bytes"] is None else f"; {bytes_(answer['bytes_moved'])} of {bytes_(answer['bytes'])}"
     )
-    headline = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}"
     of_keys, of_rows = (answer[f"{name}_moved"] / (answer[name] or 1) for name in ("keys", "rows"))
     words = (
         f"{headline}, {about}{answer['keys_moved']:,} of {counted(answer['keys'], 'key')} ({share(of_keys)}) and "
         f"{answer['rows_moved']:,} of {counted(answer['rows'], 'record')} ({share(of_rows)}{size}) move"
     )
-    others = []
+    later = " Let consumers finish the old records first: --plan has the steps."
+    yield from all_empty(answer["is_all_empty"])
+    yield Verdict("said", f"{words}.{later if answer['rows_moved'] else ''}", headline)
     if answer["heaviest_moved"]:
         first = answer["heaviest_moved"][0]
         where = f"{counted(first['rows'], 'record')}, from {first['from']} to {first['to']}"
-        others.append(f"The heaviest key that moves is {label(first['key'])} ({where}).")
-    later = (
-        " Let consumers finish the old records first: --plan has the steps." if answer["rows_moved"] else ""
-    )
+        yield f"The heaviest key that moves is {label(first['key'])} ({where})."
     if "among" not in answer:
         before, after = answer["largest_share"]["from"], answer["largest_share"]["to"]
-        others.append(
+        yield (
             f"The largest partition holds {share(before)} of the records now, {times(before * answer['from'])} its "
             f"fair share, and {share(after)} then, {times(after * answer['to'])}."
         )
     if answer["unplaced"]:
-        others.append(f"{counted(answer['unplaced'], 'record has', 'records have')} no place by a key.")
+        yield f"{counted(answer['unplaced'], 'record has', 'records have')} no place by a key."
     if answer["keys_moved"]:
-        others.append(
+        yield (
             f"In a compacted topic, {about}{counted(answer['keys_moved'], 'old record')} would never be replaced, nor "
             "deleted by a tombstone."
         )
     if answer["misplaced"]:
-        others.append(
+        yield (
             f"{counted(answer['misplaced'], 'record is', 'records are')} not where {answer['client']} puts them now: "
             "run partwright fingerprint to learn who wrote them."
         )
-    return (
-        *all_empty(answer["is_all_empty"]),
-        Verdict("said", f"{words}.{later}", headline),
-        *(Verdict("said", each) for each in others),
-    )
 
 
 def _nearby(answer: Fields) -> Section:
@@ -102,17 +105,17 @@ def _nearby(answer: Fields) -> Section:
     return Section(
         id="nearby",
         title="Other numbers of partitions",
-        columns=(
-            Column("to", "partitions"),
-            Column("rows_moved", "records that move"),
-            Column("share", "share", "share"),
-            Column("largest_share", "largest partition", "share"),
-            Column("over", "times fair share"),
-            Column("note", "note", "prose"),
+        columns=columns(
+            to="partitions",
+            rows_moved="records that move",
+            share="share|share",
+            largest_share="largest partition|share",
+            over="times fair share",
+            note="note|prose",
         ),
         **bounded(rows),
         bar="share",
-        picked=frozenset(place for place, row in enumerate(rows) if row["to"] == answer["to"]),
+        picked=places(row["to"] == answer["to"] for row in rows),
     )
 
 
@@ -147,14 +150,12 @@ def _steps(answer: Fields) -> tuple[Section, ...]:
         **bounded(answer["before"]),
         is_detail=True,
     )
-    apart = (
-        ""
-        if not answer["misplaced"]
-        else (
+    apart = ""
+    if answer["misplaced"]:
+        apart = (
             f" {counted(answer['misplaced'], 'record is', 'records are')} not where {answer['client']} puts them. The "
             "records of a key in several partitions have no order between those: merge them by their timestamps."
         )
-    )
     replay = Section(
         id="replay",
         title=f"Ordered replay into a new topic of {counted(to, 'partition')}",
@@ -190,17 +191,17 @@ def _partitions(answer: Fields) -> Section:
         for kind, size in zip(colours, (row["now"], row.get("rows")), strict=True)
         if size
     ]
-    sentence, spec, marks, n = "", None, 0, max(answer["from"], answer["to"])
+    sentence, spec, n = "", None, max(answer["from"], answer["to"])
     if not bars:
         sentence = "No key decides a partition."
     elif n > _BY_NUMBER:
         empty = counted(answer["to"] - sum(bool(row.get("rows")) for row in rows), "is", "are")
         sentence = f"All that have records are drawn by their size, and {empty} empty then."
         sizes = {kind: [bar["size"] for bar in bars if bar["kind"] == kind] for kind in colours}
-        spec, marks = by_rank(sizes, list(colours.values()), "records")
+        spec = by_rank(sizes, list(colours.values()), "records")
         rows.sort(key=lambda row: -max(row["now"] or 0, row.get("rows") or 0))
     else:
-        spec, marks = by_partition(bars, colours, "records", n=n, beside=True), len(bars)
+        spec = by_partition(bars, colours, "records", n=n, beside=True)
     if "among" in answer:
         of = f"of {counted(answer['from'], 'partition')}"
         sentence = (
@@ -211,15 +212,14 @@ def _partitions(answer: Fields) -> Section:
         title="Records a partition, now and then",
         sentence=sentence,
         spec=spec,
-        columns=(
-            Column("partition", "partition"),
-            Column("now", "records now"),
-            Column("rows", "records then"),
-            Column("share", "share then", "share"),
-            *([Column("bytes", "size then", "bytes")] if answer["bytes"] is not None else ()),
+        columns=columns(
+            partition="partition",
+            now="records now",
+            rows="records then",
+            share="share then|share",
+            bytes=None if answer["bytes"] is None else "size then|bytes",
         ),
         **bounded(rows),
-        marks=marks,
         bar="rows",
         is_detail=True,
     )
@@ -229,7 +229,7 @@ def _flow(answer: Fields) -> Section:
     section = Section(
         id="flow",
         title="Where records go",
-        columns=(Column("from", "from partition"), Column("to", "to partition"), Column("rows", "records")),
+        columns=columns(**{"from": "from partition", "to": "to partition", "rows": "records"}),
         is_detail=True,
     )
     ends = (f"{counted(answer['from'], 'partition')} now", f"{answer['to']:,} then")

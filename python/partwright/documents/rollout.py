@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.group_timeline import timeline_section
-from partwright.documents.sentences import of_assumed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from partwright.group import Rollout
 
 __all__ = ["document"]
@@ -19,52 +20,45 @@ __all__ = ["document"]
 def document(rollout: Rollout) -> Document:
     """Candidates side by side, what to set, and who reads what in a roll with the recommended one."""
     title = f"A roll of {counted(rollout.workload.replicas, 'pod')} of a {rollout.workload.kind}"
-    sections = (_candidates(rollout), _settings(rollout), *_roll(rollout))
-    return Document(title, _verdicts(rollout), sections, rollout.to_dict())
+    sections = (_candidates(rollout), _settings(rollout), _roll(rollout))
+    return answered(title, _verdicts(rollout), sections, rollout.to_dict())
 
 
-def _verdicts(rollout: Rollout) -> tuple[Verdict, ...]:
+def _verdicts(rollout: Rollout) -> Iterator[Verdict | str]:
     best, now = rollout.best, rollout.present
-    verdicts = [
-        Verdict("said", rollout.summary),
-        *(
-            Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
-            for each in rollout.tried
-            for error in each.failures
-        ),
-    ]
+    yield rollout.summary
+    failures = [(each.candidate.label, error) for each in rollout.tried for error in each.failures]
+    yield from (Verdict("fails", f"{name}: a member ended with {error}") for name, error in failures)
     fewest = min(len(each.lived) for each in rollout.tried)
     if fewest < rollout.plays:
         words = f"There was time for {fewest:,} of {counted(rollout.plays, 'roll')} of each candidate"
-        verdicts.append(Verdict("open", f"{words}: allow more by --time-limit.", words))
+        yield Verdict("open", f"{words}: allow more by --time-limit.", words)
     if rollout.assumed:
-        verdicts.append(Verdict("said", f"Assumed: {'; '.join(rollout.assumed)}."))
-    verdicts += of_assumed(rollout.of_group)
+        yield f"Assumed: {'; '.join(rollout.assumed)}."
+    yield from (f"{each[:1].upper()}{each[1:]}." for each in rollout.of_group)
     readiness = rollout.readiness()
     if readiness is not None:
         is_open = rollout.blocks_roll or rollout.may_block_roll
         headline = readiness[: readiness.index(".") + 1] if is_open else ""
-        verdicts.append(Verdict("open" if is_open else "said", readiness, headline))
+        yield Verdict("open" if is_open else "said", readiness, headline)
     if best.workload.kind != rollout.workload.kind:
-        verdicts.append(Verdict("said", "It needs a StatefulSet, whose pods keep their names."))
+        yield "It needs a StatefulSet, whose pods keep their names."
     if best.idle:
         pods = counted(best.idle, "pod is", "pods are")
-        verdicts.append(Verdict("said", f"{pods} idle with it: partitions are too few, or go to others."))
+        yield f"{pods} idle with it: partitions are too few, or go to others."
     if now is not None and now.idle > best.idle:
         idle = counted(now.idle, "pod")
-        verdicts.append(Verdict("said", f"Today's {now.candidate.assignor} leaves {idle} idle."))
+        yield f"Today's {now.candidate.assignor} leaves {idle} idle."
     calm = rollout.steadiest
     if calm.moved < best.moved:
         as_set = ", as a StatefulSet" if calm.workload.kind != rollout.workload.kind else ""
-        words = (
+        yield (
             f"If state or caches make moves expensive, take {calm.candidate.label}: "
             f"{counted(calm.moved, 'partition moves', 'partitions move')} in place of {best.moved:,}, for "
             f"{calm.unread_s.median:,.1f} s without a reader{as_set}."
         )
-        verdicts.append(Verdict("said", words))
     if rollout.left_out:
-        verdicts.append(Verdict("said", f"Not played: {'; '.join(rollout.left_out)}."))
-    return tuple(verdicts)
+        yield f"Not played: {'; '.join(rollout.left_out)}."
 
 
 def _candidates(rollout: Rollout) -> Section:
@@ -98,21 +92,18 @@ def _candidates(rollout: Rollout) -> Section:
             "most that in 95 of 100 rolls), longest is one partition's longest, and still is how long a pod is up and "
             "reads nothing."
         ),
-        columns=(
-            Column("candidate", "candidate", "text"),
-            Column("members", "members", "text"),
-            Column("unread", "unread", "seconds"),
-            Column("p95", "p95", "seconds"),
-            Column("moved", "moved"),
-            Column("longest", "longest", "seconds"),
-            Column("still", "still", "seconds"),
-            Column("rebalances", "rebalances"),
-            *([Column("idle", "idle pods")] if any(row["idle"] for row in rows) else []),
-            *(
-                [Column("behind", "behind"), Column("read_twice", "read twice")]
-                if "behind" in rows[0]
-                else []
-            ),
+        columns=columns(
+            candidate="candidate|text",
+            members="members|text",
+            unread="unread|seconds",
+            p95="p95|seconds",
+            moved="moved",
+            longest="longest|seconds",
+            still="still|seconds",
+            rebalances="rebalances",
+            idle="idle pods" if any(row["idle"] for row in rows) else None,
+            behind="behind" if "behind" in rows[0] else None,
+            read_twice="read twice" if "behind" in rows[0] else None,
         ),
         **bounded(rows),
         bar="unread",
@@ -137,12 +128,12 @@ def _settings(rollout: Rollout) -> Section:
     )
 
 
-def _roll(rollout: Rollout) -> tuple[Section, ...]:
+def _roll(rollout: Rollout) -> Section | None:
     """Members by time in the median roll with the recommended candidate; nothing if that is too large."""
     timeline = rollout.median_roll
     if timeline is None:
-        return ()
+        return None
     section = timeline_section(timeline, list(timeline.generations()))
     title = f"A roll with {rollout.best.candidate.label}"
     words = "The first minute is the start-up, which is not counted."
-    return (replace(section, title=title, sentence=words, is_detail=True),)
+    return replace(section, title=title, sentence=words, is_detail=True)

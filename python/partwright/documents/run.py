@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
 from partwright.documents.check import heaviest, partitions
-from partwright.documents.sentences import summed
-from partwright.documents.sentences.marks import of_mark
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.kafka.marks import LENGTHS, MARK
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import bytes_, cut, label
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from partwright.pipeline.checks import Checks
     from partwright.pipeline.report import Report
 
-__all__ = ["document"]
+__all__ = ["document", "of_mark"]
 
 # The steps that handle each record once.
 _PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}
@@ -46,9 +45,9 @@ def document(report: Report) -> Document:
         heaviest(answer["heaviest_keys"], answer["keyed"], "records"),
         _steps(answer, report),
     )
-    verdicts = (_in_short(report), *_checked(report), *(Verdict("said", words) for words in _about(report)))
+    verdicts = (_in_short(report), *_checked(report), *_about(report))
     title = f"Run of {counted(answer['records'], 'record')} to {label(answer['topic'])}"
-    return Document(title, verdicts, sections, summed(verdicts, answer))
+    return answered(title, verdicts, sections, answer)
 
 
 def _in_short(report: Report) -> Verdict:
@@ -72,7 +71,7 @@ def _in_short(report: Report) -> Verdict:
     return Verdict("holds", f"All {what} are in {where}, each where it belongs, none lost, none twice.")
 
 
-def _checked(report: Report) -> Iterator[Verdict]:
+def _checked(report: Report) -> Iterator[Verdict | str]:
     """How much was read, what reading back and the Java producer said, and whether the topic has changed."""
     read, checks, proof = report.read, report.checks, report.proof
     if read is not None and not read["whole"]:
@@ -100,25 +99,23 @@ def _checked(report: Report) -> Iterator[Verdict]:
             f"{proof.keyed:,} keyed records, another for {proof.different:,}{lost}"
         )
         yield Verdict("holds" if proof.ok else "fails", words)
-        yield from (Verdict("said", example) for example in proof.examples)
+        yield from proof.examples
 
 
-def _broken(checks: Checks, *, exactly_once: bool) -> Iterator[Verdict]:
+def _broken(checks: Checks, *, exactly_once: bool) -> Iterator[Verdict | str]:
     counts = {words: getattr(checks, promise) for promise, words in _PROMISES.items()}
     broken = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
     yield Verdict("fails", f"checked {counted(checks.records, 'record')}: {broken}")
-    yield from (Verdict("said", example) for example in checks.examples)
+    yield from checks.examples
     if checks.foreign and not checks.other_runs:
-        yield Verdict("said", "another producer wrote to the topic at the same time")
+        yield "another producer wrote to the topic at the same time"
     elif checks.foreign:
         them = "them" if checks.other_runs == checks.foreign else f"{checks.other_runs:,} of them"
-        words = f"another run of partwright wrote {them} to the topic at the same time"
-        yield Verdict("said", f"{words}: the source may be there twice")
+        yield f"another run of partwright wrote {them} to the topic at the same time: the source may be there twice"
     if checks.twice and not exactly_once:
-        yield Verdict(
-            "said",
+        yield (
             "Spark's own sink writes a task's records again when it tries the task again: --dedupe FILE names the "
-            "copies, --exactly-once makes none",
+            "copies, --exactly-once makes none"
         )
 
 
@@ -187,11 +184,18 @@ def _steps(answer: Fields, report: Report) -> Section:
         id="steps",
         title="How long each step took",
         sentence=f"All steps took {answer['seconds']:,.1f} s.",
-        columns=(
-            Column("name", "step", "text"),
-            Column("seconds", "seconds", "seconds"),
-            Column("rate", "records a second"),
-        ),
+        columns=columns(name="step|text", seconds="seconds|seconds", rate="records a second"),
         **bounded(rows),
         bar="seconds",
     )
+
+
+def of_mark(way_out: str) -> str:
+    """That each record has one more header than its source gave it, and how to leave that out.
+
+    Examples:
+        >>> of_mark("--no-check leaves it out")
+        'each record has one more header, partwright, 11 to 22 characters, to know it again: --no-check leaves it out'
+    """
+    low, high = LENGTHS
+    return f"each record has one more header, {MARK}, {low} to {high} characters, to know it again: {way_out}"

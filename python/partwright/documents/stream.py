@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import summed
-from partwright.documents.sentences.marks import of_mark
-from partwright.rendering.document import Document, Verdict
+from partwright.documents.run import of_mark
+from partwright.rendering.document import Document, Verdict, answered
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
@@ -36,7 +35,8 @@ def document(report: StreamReport) -> Document:
         f"{report.written:,} were written{there}, in {counted(report.batches, 'batch', 'batches')} to {report.target}, "
         f"with partitions as client {report.client} chooses them"
     )
-    marked = (Verdict("said", of_mark("only --real-time leaves it out")),) if report.is_marked else ()
-    verdicts = (first, Verdict("said", words), *marked)
+    verdicts: list[Verdict | str] = [first, words]
+    if report.is_marked:
+        verdicts.append(of_mark("only --real-time leaves it out"))
     title = f"Stream of {counted(report.records, 'record')} to {label(report.topic)}"
-    return Document(title, verdicts, (), summed(verdicts, report.to_dict()))
+    return answered(title, verdicts, (), report.to_dict())

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences.figures import summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ _BYTES = 64
 def document(answer: KeyPlacements) -> Document:
     """What the first client does and how many others agree, a row for each rule, and how to make all agree."""
     key = _named(answer)
-    verdicts = (Verdict("said", _summary(answer, key)), *_details(answer))
-    sections = (_rules(answer), *_settings(answer), *_ways(answer), *_arithmetic(answer), *_types(answer))
-    return Document(f"Where {key} goes", verdicts, sections, summed(verdicts, answer.to_dict()))
+    verdicts = (_summary(answer, key), *_details(answer))
+    sections = (_rules(answer), _settings(answer), _ways(answer), _arithmetic(answer), _types(answer))
+    return answered(f"Where {key} goes", verdicts, sections, answer.to_dict())
 
 
 def _named(answer: KeyPlacements) -> str:
@@ -39,34 +38,34 @@ def _named(answer: KeyPlacements) -> str:
 
 def _summary(answer: KeyPlacements, key: str) -> str:
     first, *others = answer.placements
-    rest = counted(len(others), "client")
+    clients = counted(len(others), "client")
     if first.partition is None:
         placing = sum(each.partition is not None for each in others)
-        more = counted(placing, f"of the other {rest} does", f"of the other {rest} do")
+        more = counted(placing, f"of the other {clients} does", f"of the other {clients} do")
         return f"{first.client} gives {key} no fixed partition ({first.why}){f'; {more}' if others else ''}."
     if first.partition < 0:
         return f"{first.client} fails at {key}, whose partition would be {first.partition:,}."
     words = f"{first.client} puts {key} into partition {first.partition:,} of {answer.n:,}"
     differ = [each for each in others if each.partition != first.partition]
     if not differ:
-        alike = f", and so do{'es' if len(others) == 1 else ''} the other {rest}" if others else ""
+        alike = f", and so do{'es' if len(others) == 1 else ''} the other {clients}" if others else ""
         return f"{words}{alike}."
     # A bare name is a library's default rule.
     other = next((each for each in differ if ":" not in each.client), differ[0])
     where = "no fixed partition" if other.partition is None else f"{other.partition:,}"
     return (
-        f"{words}, like {len(others) - len(differ)} of the other {rest}; {len(differ)} do not, such as {other.client} "
-        f"with {where}."
+        f"{words}, like {len(others) - len(differ)} of the other {clients}; {len(differ)} do not, such as "
+        f"{other.client} with {where}."
     )
 
 
-def _details(answer: KeyPlacements) -> Iterator[Verdict]:
+def _details(answer: KeyPlacements) -> Iterator[Verdict | str]:
     if key := answer.key_bytes:
         as_type = f"As {answer.key_type} the" if answer.key_type else "The"
-        yield Verdict("said", f"{as_type} key has {counted(len(key), 'byte')}: {_hex(key)}.")
+        yield f"{as_type} key has {counted(len(key), 'byte')}: {_hex(key)}."
     if numbers := answer.as_numbers:
         others = ", ".join(f"{each.partition:,} as {each.key_type}" for each in numbers)
-        yield Verdict("said", f"As a number it is another key: partition {others} (--key-type).")
+        yield f"As a number it is another key: partition {others} (--key-type)."
     for each in answer.placements:
         if each.partition is not None and each.partition < 0:
             text = (
@@ -83,11 +82,11 @@ def _hex(key: bytes) -> str:
 
 def _rules(answer: KeyPlacements) -> Section:
     """A row for each rule, with the clients that have it: the first client's first, last those without a partition."""
-    found: dict[tuple[int | None, str, str | None], list[str]] = {}
+    clients_of: dict[tuple[int | None, str, str | None], list[str]] = {}
     for each in answer.placements:
         rule = (each.why, None) if each.why else (f"{each.hash_name} {each.hash}", each.sign)
-        found.setdefault((each.partition, *rule), []).append(each.client)
-    ordered = sorted(found.items(), key=lambda each: (each[0][0] is None, each[1][0] != "java"))
+        clients_of.setdefault((each.partition, *rule), []).append(each.client)
+    ordered = sorted(clients_of.items(), key=lambda each: (each[0][0] is None, each[1][0] != "java"))
     rows = [
         {"partition": partition, "clients": ", ".join(clients), "hash": hashed, "then": then}
         for (partition, hashed, then), clients in ordered
@@ -95,65 +94,54 @@ def _rules(answer: KeyPlacements) -> Section:
     return Section(
         id="rules",
         title="Partition by client",
-        columns=(
-            Column("partition", "partition"),
-            Column("clients", "clients", "prose"),
-            Column("hash", "hash or choice", "prose"),
-            Column("then", "then", "prose"),
+        columns=columns(
+            partition="partition", clients="clients|prose", hash="hash or choice|prose", then="then|prose"
         ),
         **bounded(rows),
-        picked=frozenset(place for place, (_, clients) in enumerate(ordered) if "java" in clients),
+        picked=places("java" in clients for _, clients in ordered),
     )
 
 
-def _settings(answer: KeyPlacements) -> Iterator[Section]:
+def _settings(answer: KeyPlacements) -> Section | None:
     settings: dict[str, list[str]] = {}
     for each in answer.placements:
         if each.setting is not None:
             settings.setdefault(each.setting, []).append(each.client)
-    if settings:
-        yield Section(
-            id="settings",
-            title="To put every key where java puts it",
-            code=tuple(
-                f"{those[0] if len(those) == 1 else those[0].split(':')[0]}: {setting}"
-                for setting, those in settings.items()
-            ),
-        )
+    lines = tuple(
+        f"{those[0] if len(those) == 1 else those[0].split(':')[0]}: {setting}"
+        for setting, those in settings.items()
+    )
+    return Section(id="settings", title="To put every key where java puts it", code=lines) if lines else None
 
 
-def _ways(answer: KeyPlacements) -> Iterator[Section]:
+def _ways(answer: KeyPlacements) -> Section | None:
     if (read := answer.read) is None:
-        return
+        return None
     options = {"kafka.bootstrap.servers": read["servers"], "assign": read["assign"]}
+    spark = f"spark.read.format('kafka').options(**{options}).load()"
     needs = (
         f"This Kafka needs {answer.protocol}: give each command its configuration too (kcat -F FILE, "
         "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME)."
     )
-    yield Section(
+    return Section(
         id="read",
         title=f"To read partition {read['partition']} of {read['topic']} alone, where {read['client']} puts it",
         sentence="" if answer.protocol == "PLAINTEXT" else needs,
-        code=(
-            read["kcat"],
-            read["kafka-console-consumer"],
-            f"spark.read.format('kafka').options(**{options}).load()",
-        ),
+        code=(read["kcat"], read["kafka-console-consumer"], spark),
     )
 
 
-def _arithmetic(answer: KeyPlacements) -> Iterator[Section]:
+def _arithmetic(answer: KeyPlacements) -> Section | None:
     rules: dict[tuple[str, str], KeyPlacement] = {}
     for each in answer.placements:
         if each.hash is not None:
             rules.setdefault((each.hash_name, each.sign), each)
-    if rules:
-        yield Section(
-            id="steps",
-            title="The arithmetic of each rule",
-            code=tuple(_steps(each, answer.n) for each in rules.values()),
-            is_detail=True,
-        )
+    lines = tuple(_steps(each, answer.n) for each in rules.values())
+    return (
+        Section(id="steps", title="The arithmetic of each rule", code=lines, is_detail=True)
+        if lines
+        else None
+    )
 
 
 def _steps(each: KeyPlacement, n: int) -> str:
@@ -168,26 +156,22 @@ def _steps(each: KeyPlacement, n: int) -> str:
     return f"{each.client}: " + "; ".join(steps)
 
 
-def _types(answer: KeyPlacements) -> Iterator[Section]:
-    asked = answer.key_type or "utf8"
+def _types(answer: KeyPlacements) -> Section | None:
+    present = answer.key_type or "utf8"
     rows = [
         {
-            "type": each.key_type + (" (asked for)" if each.key_type == asked else ""),
+            "type": each.key_type + (" (asked for)" if each.key_type == present else ""),
             "bytes": _hex(each.key_bytes),
             "partition": each.partition,
         }
         for each in answer.as_types
     ]
-    if rows:
-        yield Section(
-            id="types",
-            title="The same KEY under other key types",
-            columns=(
-                Column("type", "key type", "text"),
-                Column("partition", "partition"),
-                Column("bytes", "key bytes", "prose"),
-            ),
-            **bounded(rows),
-            picked=frozenset(place for place, each in enumerate(answer.as_types) if each.key_type == asked),
-            is_detail=True,
-        )
+    section = Section(
+        id="types",
+        title="The same KEY under other key types",
+        columns=columns(type="key type|text", partition="partition", bytes="key bytes|prose"),
+        **bounded(rows),
+        picked=places(each.key_type == present for each in answer.as_types),
+        is_detail=True,
+    )
+    return section if rows else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import spelled
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class LineReader:
             if size > LONGEST:
                 raise PartwrightError(
                     f"line {self.lines + 1} of {self.name!r} is longer than {LONGEST >> 20} MiB: look at its line "
-                    "ends, or name its format with --format"
+                    f"ends, or name its format with {spelled('format')}"
                 )
         return b"".join(parts)
 

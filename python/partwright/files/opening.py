@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 
-from partwright._check import first_line
+from partwright._check import first_line, meant, spelled
 from partwright.errors import PartwrightError
 from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
@@ -65,7 +65,7 @@ def format_of(path: str, told: str | None = None, delimiter: str | None = None) 
         return "csv"
     raise PartwrightError(
         f"the format of {path!r} is not known: its name must end in one of {', '.join(_SUFFIXES)}, or name the format "
-        "with --format",
+        f"with {spelled('format')}",
         path=path,
     )
 
@@ -175,7 +175,10 @@ def _opened(path: str) -> tuple[BinaryIO, int | None]:
         file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
         about = Path(path).stat()
     except FileNotFoundError:
-        raise PartwrightError(f"there is no file {path!r}: check its name", path=path) from None
+        near = ""
+        with suppress(OSError):
+            near = meant(Path(path).name, [each.name for each in Path(path).parent.iterdir()], opening="; ")
+        raise PartwrightError(f"there is no file {path!r}: check its name{near}", path=path) from None
     except OSError as error:
         raise PartwrightError(
             f"{path!r} cannot be read ({error.strerror}): check its name", path=path

@@ -6,8 +6,7 @@ Timeline(3 members, 3 generations, 1 partition moved, 4.414 s without a reader)
 """
 
 from partwright.group.coordinator import ClassicGroup, ConsumerGroup
-from partwright.group.lives import Lives, costs
-from partwright.group.play_script import compare, play, races
+from partwright.group.play_script import Lives, compare, costs, play, races
 from partwright.group.rollouts.answer import Rollout
 from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 from partwright.group.timeline import Cost, Timeline

@@ -40,7 +40,13 @@ _NUMBERS = {
     "max.poll.records": "max_poll_records",
 }
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
+_LONGEST = MOST_LONG // 2**20
 _MEMBER_KEYS = (*_NUMBERS, _AUTO_COMMIT, _STRATEGY, _REMOTE)
+# The settings that the core takes as they are.
+_OF_CORE = (
+    "instance_id", "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "poll_timeout_ms",
+    "listener_ms", "metadata_max_age_ms", "client", "remote_assignor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,70 +106,50 @@ class MemberConfigs:
         """`session.timeout.ms`: the one that is set, or the client's default."""
         return session_timeout_ms(self.client) if self.session_ms is None else self.session_ms
 
-    def changed(self, where: str, event: Mapping[str, object]) -> MemberConfigs:
+    def changed(self, event: Mapping[str, object]) -> MemberConfigs:
         """The settings of a member that an event starts: the previous ones, changed by the event.
 
         Raises:
             PartwrightError: The event has an invalid value.
         """
-        told: dict[str, Any] = {"member_ids": _member_ids(event.get("member_id"), where)}
+        changes: dict[str, Any] = {"member_ids": _member_ids(event.get("member_id"))}
         if "poll_ms" in event:
-            told["poll_ms"] = whole(event["poll_ms"], "poll_ms", 0, MOST_INT, where=f"{where}: ")
-            told["record_ms"] = None
-        if "record_ms" in event:
-            told["record_ms"] = _record_ms(event, where)
-        if "poll_timeout_ms" in event:
-            told["poll_timeout_ms"] = whole(
-                event["poll_timeout_ms"], "poll_timeout_ms", 1, MOST_INT, where=f"{where}: "
-            )
+            changes |= {"poll_ms": whole(event["poll_ms"], "poll_ms", 0, MOST_INT), "record_ms": None}
+        readers = {"record_ms": _record_ms, "poll_timeout_ms": _poll_timeout, "instance_id": _instance}
+        changes |= {name: read(event) for name, read in readers.items() if name in event}
         if "listener" in event:
-            told["listener_ms"] = _listener(event["listener"], where)
-        if "instance_id" in event:
-            told["instance_id"] = _instance(event["instance_id"], where)
-        given = event.get("config")
-        config = object_fields({} if given is None else given, f"{where}: config", _MEMBER_KEYS, needs=None)
+            changes["listener_ms"] = _listener(event["listener"])
+        config = event.get("config")
+        settings = object_fields({} if config is None else config, "config", _MEMBER_KEYS, needs=None)
         if "assignor" in event:
-            key = _REMOTE if self.protocol == "consumer" else _STRATEGY
-            config = {**config, key: event["assignor"]}
-        made = replace(_with(self, config, f"{where}: ", event.get("client")), **told)
+            settings[_REMOTE if self.protocol == "consumer" else _STRATEGY] = event["assignor"]
+        made = replace(_with(self, settings, event.get("client")), **changes)
         if made.instance_id is not None and not has_static_members(made.client):
             raise PartwrightError(
-                f"{where}: {made.client} does not have static members, and {made.instance_id!r} is its instance_id: "
+                f"{made.client} does not have static members, and {made.instance_id!r} is its instance_id: "
                 "leave it out, or take another client",
                 value=made.client,
             )
         return made
 
-    def _batch_ms(self, record_ms: float) -> int:
-        """How long an application takes for as many records as one poll returns at most."""
-        return min(round(self.max_poll_records * record_ms), MOST_INT)
-
-    def _known(self, assignor: str) -> str:
-        """An assignor as the core knows it."""
-        name = self.client.partition("@")[0]
-        return assignor if name == JAVA else f"{name}:{assignor}"
-
     def for_core(self) -> dict[str, object]:
-        """As the core takes them."""
+        """As the core takes them; an application takes its time for as many records as one poll returns at most."""
+        poll_ms = self.poll_ms
+        if self.record_ms is not None:
+            poll_ms = min(round(self.max_poll_records * self.record_ms), MOST_INT)
+        client = self.client.partition("@")[0]
+        begin = "" if client == JAVA else f"{client}:"
         return {
-            "instance_id": self.instance_id,
+            **{name: getattr(self, name) for name in _OF_CORE},
             "member_ids": list(self.member_ids),
-            "session_timeout_ms": self.session_timeout_ms,
-            "heartbeat_interval_ms": self.heartbeat_interval_ms,
-            "max_poll_interval_ms": self.max_poll_interval_ms,
             "auto_commit_interval_ms": self.auto_commit_interval_ms if self.auto_commit else None,
-            "poll_ms": self.poll_ms if self.record_ms is None else self._batch_ms(self.record_ms),
-            "poll_timeout_ms": self.poll_timeout_ms,
-            "listener_ms": self.listener_ms,
-            "metadata_max_age_ms": self.metadata_max_age_ms,
-            "client": self.client,
-            "assignors": [(name, self._known(name)) for name in self.assignors],
-            "remote_assignor": self.remote_assignor,
+            "poll_ms": poll_ms,
+            "assignors": [(name, f"{begin}{name}") for name in self.assignors],
         }
 
 
 def read_configs(
-    given: Mapping[str, object] | None,
+    config: Mapping[str, object] | None,
     assignor: object = None,
     protocol: str = "classic",
     client: object = None,
@@ -171,7 +157,7 @@ def read_configs(
     """The settings of the broker and of the members, of one object with Kafka's keys.
 
     Args:
-        given: Kafka's keys, of either side.
+        config: Kafka's keys, of either side.
         assignor: In place of `partition.assignment.strategy`, or of `group.remote.assignor` with the protocol consumer.
         protocol: classic or consumer.
         client: The members' client; Java's by default.
@@ -180,117 +166,108 @@ def read_configs(
         PartwrightError: A key is unknown, or its value is invalid.
     """
     fields = object_fields(
-        {} if given is None else given, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
+        {} if config is None else config, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
     )
-    of_broker = {key: _plain(value) for key, value in fields.items() if key in BROKER_KEYS}
-    of_members = {key: value for key, value in fields.items() if key in _MEMBER_KEYS}
+    settings = {key: value for key, value in fields.items() if key in _MEMBER_KEYS}
     if assignor is not None:
-        of_members[_REMOTE if protocol == "consumer" else _STRATEGY] = assignor
-    classic = {key: value for key, value in of_broker.items() if not key.startswith("group.consumer.")}
-    consumer = {key: value for key, value in of_broker.items() if key.startswith("group.consumer.")}
+        settings[_REMOTE if protocol == "consumer" else _STRATEGY] = assignor
+    of_broker = {key: _plain(value) for key, value in fields.items() if key in BROKER_KEYS}
+    classic, consumer = (
+        {key: value for key, value in of_broker.items() if key.startswith("group.consumer.") == is_consumers}
+        for is_consumers in (False, True)
+    )
     broker = BrokerConfigs(classic_config(classic), consumer_config(consumer))
-    return broker, _with(MemberConfigs(protocol=protocol), of_members, "", client)
+    return broker, _with(MemberConfigs(protocol=protocol), settings, client)
 
 
-def _with(
-    configs: MemberConfigs, given: Mapping[str, object], where: str, client: object = None
-) -> MemberConfigs:
-    told: dict[str, Any] = {}
-    for key, name in _NUMBERS.items():
-        if key in given:
-            told[name] = whole(
-                _plain(given[key]),
-                key,
-                1,
-                MOST_INT if key != "metadata.max.age.ms" else MOST_LONG // 2**20,
-                where,
-            )
-    if _AUTO_COMMIT in given:
-        flag = {"true": True, "false": False}.get(str(given[_AUTO_COMMIT]).lower())
-        if flag is None:
-            raise PartwrightError(f"{where}{_AUTO_COMMIT} is true or false, not {shown(given[_AUTO_COMMIT])}")
-        told["auto_commit"] = flag
-    told |= _clients_settings(configs, given.get(_STRATEGY), where.removesuffix(": "), client)
-    if _REMOTE in given:
-        told["remote_assignor"] = _remote(given[_REMOTE], where)
-    made = replace(configs, **told)
+def _with(configs: MemberConfigs, settings: Mapping[str, object], client: object) -> MemberConfigs:
+    """A member's settings, changed; the assignors that it sets stay its own when it changes its client."""
+    changes: dict[str, Any] = {
+        name: whole(_plain(settings[key]), key, 1, _LONGEST if key == "metadata.max.age.ms" else MOST_INT)
+        for key, name in _NUMBERS.items()
+        if key in settings
+    }
+    if _AUTO_COMMIT in settings:
+        value = settings[_AUTO_COMMIT]
+        if str(value).lower() not in ("true", "false"):
+            raise PartwrightError(f"{_AUTO_COMMIT} is true or false, not {shown(value)}")
+        changes["auto_commit"] = str(value).lower() == "true"
+    assignors = settings.get(_STRATEGY)
+    if assignors is not None or client is not None:
+        name = configs.client if client is None else member_client(client, configs.protocol)
+        is_set = assignors is not None or configs.sets_assignors
+        named = list(configs.assignors) if assignors is None else assignors
+        changes |= {
+            "client": name,
+            "assignors": assignors_of_client(name, named if is_set else None),
+            "sets_assignors": is_set,
+        }
+    if _REMOTE in settings:
+        changes["remote_assignor"] = _remote(settings[_REMOTE])
+    made = replace(configs, **changes)
     if made.heartbeat_interval_ms >= made.session_timeout_ms:
         raise PartwrightError(
-            f"{where}heartbeat.interval.ms ({made.heartbeat_interval_ms}) must be less than session.timeout.ms "
+            f"heartbeat.interval.ms ({made.heartbeat_interval_ms}) must be less than session.timeout.ms "
             f"({made.session_timeout_ms}): Kafka's consumer takes no others"
         )
     return made
 
 
-def _clients_settings(configs: MemberConfigs, given: object, where: str, client: object) -> dict[str, Any]:
-    """A member's client and its assignors: those that it sets stay its own when it changes its client."""
-    if given is None and client is None:
-        return {}
-    name = configs.client if client is None else member_client(client, where or "a script", configs.protocol)
-    is_set = given is not None or configs.sets_assignors
-    named = given if given is not None else list(configs.assignors)
-    return {
-        "client": name,
-        "assignors": assignors_of_client(name, named if is_set else None, where),
-        "sets_assignors": is_set,
-    }
-
-
-def _instance(given: object, where: str) -> str | None:
+def _instance(event: Mapping[str, object]) -> str | None:
     """A `group.instance.id`, checked by the rule for topics' names (`JoinGroupRequest.validateGroupInstanceId`)."""
-    name = _text(given, f"{where}: instance_id")
+    name = _text(event["instance_id"], "instance_id")
     try:
         return name if name is None else check_topic(name)
     except PartwrightError as error:
-        raise PartwrightError(
-            f"{where}: group.instance.id {shown(name)} is refused by Kafka: {error}"
-        ) from None
+        raise PartwrightError(f"group.instance.id {shown(name)} is refused by Kafka: {error}") from None
 
 
-def _record_ms(event: Mapping[str, object], where: str) -> float:
-    given = event["record_ms"]
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= MOST_INT:
-        raise PartwrightError(f"{where}: record_ms is a number from 0 to {MOST_INT}, not {shown(given)}")
+def _record_ms(event: Mapping[str, object]) -> float:
+    record_ms = event["record_ms"]
+    if (
+        isinstance(record_ms, bool)
+        or not isinstance(record_ms, (int, float))
+        or not 0 <= record_ms <= MOST_INT
+    ):
+        raise PartwrightError(f"record_ms is a number from 0 to {MOST_INT}, not {shown(record_ms)}")
     if "poll_ms" in event:
-        raise PartwrightError(
-            f"{where}: poll_ms follows from record_ms (by max.poll.records): give only one of them"
-        )
-    return float(given)
+        raise PartwrightError("poll_ms follows from record_ms (by max.poll.records): give only one of them")
+    return float(record_ms)
 
 
-def _listener(given: object, where: str) -> int | None:
+def _poll_timeout(event: Mapping[str, object]) -> int:
+    return whole(event["poll_timeout_ms"], "poll_timeout_ms", 1, MOST_INT)
+
+
+def _listener(listener: object) -> int | None:
     """How long callbacks take: nothing without a listener, 0 if true gives no time."""
-    if isinstance(given, bool):
-        return 0 if given else None
-    return whole(
-        given, "listener: true, false, or the milliseconds of a callback,", 0, MOST_INT, where=f"{where}: "
-    )
+    if isinstance(listener, bool):
+        return 0 if listener else None
+    return whole(listener, "listener: true, false, or the milliseconds of a callback,", 0, MOST_INT)
 
 
-def _remote(given: object, where: str) -> str:
-    if not isinstance(given, str):
-        raise PartwrightError(f"{where}{_REMOTE} is text, not {shown(given)}")
-    if given.removeprefix("server-") not in ("uniform", "range"):
+def _remote(assignor: object) -> str:
+    if not isinstance(assignor, str):
+        raise PartwrightError(f"{_REMOTE} is text, not {shown(assignor)}")
+    if assignor.removeprefix("server-") not in ("uniform", "range"):
         raise PartwrightError(
-            f"{where}with the protocol consumer the broker assigns: uniform or range, not {shown(given)}"
+            f"with the protocol consumer the broker assigns: uniform or range, not {shown(assignor)}"
         )
-    return given.removeprefix("server-")
+    return assignor.removeprefix("server-")
 
 
-def _plain(given: object) -> object:
+def _plain(value: object) -> object:
     """A number written as text, as in Kafka's own files."""
-    if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
-        return int(given)
-    return given
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) else value
 
 
-def _member_ids(given: object, where: str) -> tuple[str, ...]:
+def _member_ids(member_id: object) -> tuple[str, ...]:
     """An event's `member_id`: text, or a list of texts."""
-    each = given if isinstance(given, list) and given else [given]
-    return tuple(text for one in each if (text := _text(one, f"{where}: member_id")) is not None)
+    each = member_id if isinstance(member_id, list) and member_id else [member_id]
+    return tuple(text for one in each if (text := _text(one, "member_id")) is not None)
 
 
-def _text(given: object, what: str) -> str | None:
-    if given is not None and (not is_text(given) or not given):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
-    return given
+def _text(value: object, what: str) -> str | None:
+    if value is not None and (not is_text(value) or not value):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")
+    return value

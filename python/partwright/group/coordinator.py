@@ -65,13 +65,13 @@ _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
+def classic_config(config: Mapping[str, object] | None) -> dict[str, int]:
     """The coordinator's settings for the classic protocol, by the core's names; Kafka's defaults if not given.
 
     Raises:
         PartwrightError: A key is unknown, or its value is invalid.
     """
-    return _config(given, _CLASSIC)
+    return _config(config, _CLASSIC)
 
 
 def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
@@ -162,9 +162,9 @@ class ClassicGroup:
         kind, at_ms, tag, given = _event(event, _REQUESTS)
         with _refusals(kind, given):
             group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
-        found = type(self).__new__(type(self))
-        found._group = group  # noqa: SLF001 - of our own class
-        return found, answers
+        next_group = type(self).__new__(type(self))
+        next_group._group = group  # noqa: SLF001 - of our own class
+        return next_group, answers
 
 
 class ConsumerGroup:
@@ -240,10 +240,8 @@ class ConsumerGroup:
     def _step(self, kind: str, at_ms: int, tag: int, given: Fields) -> tuple[Self, list[Json]]:
         group, topics = self._group, dict(self._topics)
         if kind == "topics":
-            there = _topic_counts(given.get("topics"))
-            topics = {
-                name: there.get(name) for name in [*topics, *(name for name in there if name not in topics)]
-            }
+            existing = _topic_counts(given.get("topics"))
+            topics = {name: existing.get(name) for name in topics | existing}
             request: object = list(topics.items())
         elif kind == "heartbeat":
             group, topics = self._known(at_ms, [*(given.get("topics") or ()), *(given.get("owned") or ())])
@@ -256,11 +254,12 @@ class ConsumerGroup:
         else:
             request = True
         group, answers = group.step(at_ms, tag, {kind: request})
-        changed = self._with(group, topics)
         for answer in answers:
             if answer["assignment"] is not None:
                 answer["assignment"] = _named(topics, answer["assignment"])
-        return changed, answers
+        next_group = type(self).__new__(type(self))
+        next_group._group, next_group._topics = group, topics  # noqa: SLF001 - of our own class
+        return next_group, answers
 
     def _known(self, at_ms: int, names: Sequence[str]) -> tuple[_core.ConsumerGroup, dict[str, int | None]]:
         """The group, and its topics with those that are named and not there."""
@@ -270,11 +269,6 @@ class ConsumerGroup:
         if unknown:
             group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
         return group, topics
-
-    def _with(self, group: _core.ConsumerGroup, topics: dict[str, int | None]) -> Self:
-        found = type(self).__new__(type(self))
-        found._group, found._topics = group, topics  # noqa: SLF001 - the same
-        return found
 
 
 @contextmanager
@@ -291,20 +285,20 @@ def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
 
 
 def _topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
-    told: Any = {} if given is None else given
-    counts = object_fields(told, "topics", told, needs=None)
+    topics: Any = {} if given is None else given
+    counts = object_fields(topics, "topics", topics, needs=None)
     return {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
 
 
 def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, list[int]]:
-    names, found = list(topics), dict[str, list[int]]()
+    names, lists = list(topics), dict[str, list[int]]()
     for topic, partition in places:
-        found.setdefault(names[topic], []).append(partition)
-    return found
+        lists.setdefault(names[topic], []).append(partition)
+    return lists
 
 
-def _config(given: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
-    fields = object_fields({} if given is None else given, "config", tuple(known), needs=None)
+def _config(config: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    fields = object_fields({} if config is None else config, "config", tuple(known), needs=None)
     return {
         name: whole(fields.get(key, default), key, 0 if key in _EITHER else 1, MOST_INT)
         for key, (name, default) in known.items()
@@ -322,19 +316,19 @@ def _event(
     return kind, at_ms, whole(given.get("tag", 0), "tag", 0, MOST_INT), given
 
 
-def is_text(given: object) -> TypeGuard[str]:
+def is_text(value: object) -> TypeGuard[str]:
     r"""Whether Kafka can send this text: an unpaired surrogate cannot be sent.
 
     >>> is_text("c1"), is_text("\ud800"), is_text(1)
     (True, False, False)
     """
-    return isinstance(given, str) and not any("\ud800" <= each <= "\udfff" for each in given)
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
 
 
-def _text(given: object, what: str) -> str:
-    if not is_text(given):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
-    return given
+def _text(value: object, what: str) -> str:
+    if not is_text(value):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")
+    return value
 
 
 def _sender(given: Mapping[str, object]) -> dict[str, object]:
@@ -347,27 +341,19 @@ def _sender(given: Mapping[str, object]) -> dict[str, object]:
 
 def _classic_request(kind: str, given: Fields) -> object:
     if kind == "join":
+        timeouts = {"session_timeout_ms": 45_000, "rebalance_timeout_ms": 300_000}
         return {
             "member": _text(given.get("member_id", ""), "member_id"),
             "new_id": _text(given.get("new_id", ""), "new_id"),
             "instance_id": given.get("instance_id"),
-            "session_timeout_ms": whole(
-                given.get("session_timeout_ms", 45_000), "session_timeout_ms", 0, MOST_INT
-            ),
-            "rebalance_timeout_ms": whole(
-                given.get("rebalance_timeout_ms", 300_000), "rebalance_timeout_ms", 0, MOST_INT
-            ),
+            **{name: whole(given.get(name, ms), name, 0, MOST_INT) for name, ms in timeouts.items()},
             "protocols": [tuple(pair) for pair in given.get("protocols", ())],
             "requires_id": given.get("member_id_required", True),
             "skips_assignment": given.get("skip_assignment", True),
         }
     if kind == "sync":
-        assignments = given.get("assignments") or {}
-        return {
-            "sender": _sender(given),
-            "protocol": given.get("protocol"),
-            "assignments": list(assignments.items()),
-        }
+        assignments = list((given.get("assignments") or {}).items())
+        return {"sender": _sender(given), "protocol": given.get("protocol"), "assignments": assignments}
     if kind == "leave":
         members = listed(given.get("members") or (), "members")
         return [(each.get("member_id") or "", each.get("instance_id")) for each in members]
@@ -375,15 +361,13 @@ def _classic_request(kind: str, given: Fields) -> object:
 
 
 def _heartbeat(given: Fields, topics: list[str]) -> dict[str, object]:
-    owned, subscribed = given.get("owned"), given.get("topics")
+    owned, subscribed, timeout_ms = (given.get(name) for name in ("owned", "topics", "rebalance_timeout_ms"))
     return {
         "member": _text(given.get("member_id", ""), "member_id"),
         "epoch": whole(given.get("epoch", 0), "epoch", -(2**31), MOST_INT),
         "instance_id": given.get("instance_id"),
         "rack_id": given.get("rack_id"),
-        "rebalance_timeout_ms": optional(
-            given.get("rebalance_timeout_ms"), "rebalance_timeout_ms", 0, MOST_INT
-        ),
+        "rebalance_timeout_ms": optional(timeout_ms, "rebalance_timeout_ms", 0, MOST_INT),
         "topics": None if subscribed is None else [topics.index(name) for name in subscribed],
         "assignor": given.get("assignor"),
         "owned": None if owned is None else _places(owned, topics),

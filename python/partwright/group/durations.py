@@ -1,4 +1,4 @@
-"""How long something takes: a time, a range to draw from, or measured samples.
+"""How long something takes: a time, a range to draw from, or measured samples; and a script's draws of such times.
 
 >>> read_duration("20s..40s", "start"), read_duration("1m30s", "start").most_ms
 (Duration(low_ms=20000, high_ms=40000, among=()), 90000)
@@ -7,17 +7,25 @@
 from __future__ import annotations
 
 import math
+import random
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import NormalDist
+from typing import TYPE_CHECKING, cast
 
-from partwright._check import refused, shown
+from partwright._check import MOST_LONG, refused, shown, whole
+from partwright.cluster.latency import latency_of
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Sequence
 
-__all__ = ["Duration", "read_duration"]
+    from partwright._check import Fields
+
+__all__ = ["LATEST_MS", "Draws", "Duration", "read_duration"]
+
+LATEST_MS = 31 * 24 * 3_600_000
+"""A month: heartbeats come every few seconds, and each is played."""
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 _PART = r"[0-9]{1,9}(?:\.[0-9]{1,3})?(?:ms|s|m|h)"
@@ -139,3 +147,48 @@ def _written(time_ms: int) -> str:
     minutes, rest = divmod(time_ms, _UNITS["m"])
     seconds = f"{rest / 1000:g}s" if rest or not minutes else ""
     return f"{f'{minutes}m' if minutes else ''}{seconds}"
+
+
+class Draws:
+    """A script's draws, in the order of its events: the same seed gives the same times.
+
+    Args:
+        seed: A whole number from 0 on.
+
+    Raises:
+        PartwrightError: The seed is not such a number.
+    """
+
+    def __init__(self, seed: object) -> None:
+        self._random = random.Random(whole(seed, "seed", 0, MOST_LONG))  # noqa: S311 - no secret
+
+    def time_ms(self, given: object, what: str) -> int:
+        """A time in milliseconds.
+
+        Args:
+            given: A whole number of milliseconds, or a distribution as `partwright.batching` takes a broker's latency:
+                `{"from": 200, "to": 900}`, `{"p50": 300, "p99": 2000}` or `{"among": [250, 300, 1800]}`.
+            what: Its name in a sentence.
+
+        Raises:
+            PartwrightError: It is none of these, or longer than a month.
+
+        Examples:
+            >>> Draws(0).time_ms(500, "poll_ms"), Draws(0).time_ms({"from": 3, "to": 3}, "poll_ms")
+            (500, 3)
+            >>> Draws(0).time_ms({"from": 3}, "poll_ms")
+            Traceback (most recent call last):
+            partwright.errors.PartwrightError: poll_ms is a number, or an object of from and to, p50 and p99, or among, not {'from': 3}
+        """  # noqa: E501 - an example is one line
+        if not isinstance(given, Mapping):
+            return whole(given, what, 0, LATEST_MS)
+        form = cast("Fields", latency_of(given, what))
+        if "among" in form:
+            drawn = self._random.choice(form["among"])
+        elif "from" in form:
+            drawn = self._random.randint(form["from"], form["to"])
+        else:
+            # Of a log-normal distribution, the logarithm is normal.
+            sigma = math.log(form["p99"] / form["p50"]) / NormalDist().inv_cdf(0.99)
+            drawn = min(round(self._random.lognormvariate(math.log(form["p50"]), sigma)), LATEST_MS)
+        return whole(drawn, what, 0, LATEST_MS)

@@ -1,4 +1,4 @@
-"""How Kubernetes replaces the pods of a Deployment or a StatefulSet, step by step.
+"""How Kubernetes replaces the pods of a Deployment or a StatefulSet, step by step, and what their YAML says of it.
 
 >>> roll = StatefulSet(replicas=3).roll(lambda: PodTimes(start_ms=10_000, ready_ms=5000, stop_ms=2000))
 >>> [(each.pod, each.stops_at_ms, each.starts_at_ms) for each in roll]
@@ -10,21 +10,33 @@ from __future__ import annotations
 import heapq
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright._check import counted, refused, shown
+from partwright._check import counted, refused, shown, whole
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Deployment", "PodTimes", "Replaced", "StatefulSet", "read_workload"]
+    from partwright._check import Fields
+
+__all__ = [
+    "Deployment",
+    "KubernetesManifest",
+    "PodTimes",
+    "Replaced",
+    "StatefulSet",
+    "read_manifest",
+    "read_workload",
+]
 
 _PERCENT = re.compile(r"([0-9]{1,4})%")
 _COUNT = re.compile(r"[0-9]{1,6}")
 _MOST_REPLICAS = 10_000
 _KINDS = ("Deployment", "StatefulSet")
+_MOST_S = 86_400
 
 
 class PodTimes(NamedTuple):
@@ -138,15 +150,15 @@ class StatefulSet:
         Args:
             times: Called once for each new pod.
         """
-        found = []
+        replaced = []
         free = [0] * self.max_unavailable
         for pod in range(self.replicas - 1, self.partition - 1, -1):
             now = heapq.heappop(free)
             drawn = times()
             starts = now + drawn.stop_ms + drawn.start_ms
-            found.append(Replaced(pod, now, starts))
+            replaced.append(Replaced(pod, now, starts))
             heapq.heappush(free, starts + drawn.ready_ms)
-        return found
+        return replaced
 
 
 def read_workload(
@@ -196,9 +208,7 @@ def read_workload(
                 field="max_surge",
                 value=max_surge,
             )
-        unavailable = _share(
-            "max unavailable", 1 if max_unavailable is None else max_unavailable, replicas, math.ceil
-        )
+        unavailable = _share("max unavailable", max_unavailable, 1, replicas, math.ceil)
         if not unavailable:
             raise refused(max_unavailable, "max unavailable", "of a StatefulSet cannot be 0: take 1 or more")
         if type(partition) is not int or not 0 <= partition < replicas:
@@ -208,10 +218,8 @@ def read_workload(
                 f"is {shown(partition)} of {counted(replicas, 'replica')}, so that no pod would be replaced",
             )
         return StatefulSet(replicas, min(unavailable, replicas), partition)
-    surge = _share("max surge", "25%" if max_surge is None else max_surge, replicas, math.ceil)
-    unavailable = _share(
-        "max unavailable", "25%" if max_unavailable is None else max_unavailable, replicas, math.floor
-    )
+    surge = _share("max surge", max_surge, "25%", replicas, math.ceil)
+    unavailable = _share("max unavailable", max_unavailable, "25%", replicas, math.floor)
     if not surge and not unavailable:
         if not _is_share(max_unavailable):
             raise PartwrightError(
@@ -229,7 +237,10 @@ def _is_share(given: object) -> bool:
     return given is None or (isinstance(given, str) and given.endswith("%") and given.strip("0") != "%")
 
 
-def _share(what: str, given: object, replicas: int, rounded: Callable[[float], int]) -> int:
+def _share(
+    what: str, given: object, default: int | str, replicas: int, rounded: Callable[[float], int]
+) -> int:
+    given = default if given is None else given
     text = str(given).strip() if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
     if found := _PERCENT.fullmatch(text):
         return rounded(replicas * int(found[1]) / 100)
@@ -238,3 +249,112 @@ def _share(what: str, given: object, replicas: int, rounded: Callable[[float], i
             given, what, f"is a number of pods or a percentage, such as 1 or 25%, not {shown(given)}"
         )
     return int(text)
+
+
+class KubernetesManifest(NamedTuple):
+    """A manifest's settings; None where it has none.
+
+    Attributes:
+        kind: Deployment or StatefulSet.
+        replicas: How many pods.
+        max_surge: A number or a percentage.
+        max_unavailable: The same.
+        recreate: Whether all pods stop before new ones start.
+        partition: The StatefulSet's `rollingUpdate.partition`.
+        grace: `terminationGracePeriodSeconds` as the longest time that a pod may take to stop, as a range.
+        ready: The time that the readiness probe and `minReadySeconds` need once the consumer runs, as a range.
+    """
+
+    kind: str = "Deployment"
+    replicas: int | None = None
+    max_surge: object = None
+    max_unavailable: object = None
+    recreate: bool = False
+    partition: int = 0
+    grace: str | None = None
+    ready: str | None = None
+
+
+def read_manifest(documents: Sequence[object]) -> KubernetesManifest:
+    """The one Deployment or StatefulSet among a manifest's documents.
+
+    Args:
+        documents: Each as YAML or JSON has it; a `List` is looked into.
+
+    Raises:
+        PartwrightError: There is no manifest, or several; it is never rolled (`OnDelete`); a value is not one that
+            Kubernetes takes.
+
+    Examples:
+        >>> manifest = read_manifest([{"kind": "StatefulSet", "spec": {"replicas": 3, "template": {}}}])
+        >>> manifest.kind, manifest.replicas, manifest.grace
+        ('StatefulSet', 3, None)
+        >>> strategy = {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 0}}
+        >>> probe = {"readinessProbe": {"periodSeconds": 5}}
+        >>> pod = {"spec": {"terminationGracePeriodSeconds": 45, "containers": [probe]}}
+        >>> read_manifest([{"kind": "Deployment", "spec": {"replicas": 4, "strategy": strategy, "template": pod}}])
+        KubernetesManifest(kind='Deployment', replicas=4, max_surge='25%', max_unavailable=0, recreate=False, partition=0, grace='0s..45s', ready='0s..5s')
+    """  # noqa: E501 - an example is one line
+    workloads = [each for document in documents for each in _items(document) if each.get("kind") in _KINDS]
+    if len(workloads) != 1:
+        count = f"{len(workloads)} Deployments and StatefulSets"
+        what = count if workloads else "no Deployment and no StatefulSet"
+        raise PartwrightError(f"the manifest has {what}: give one of them")
+    kind = str(workloads[0]["kind"])
+    spec = _object(workloads[0], "spec", kind)
+    update = _object(spec, "updateStrategy" if kind == "StatefulSet" else "strategy", "spec")
+    how = update.get("type", "RollingUpdate")
+    if how not in ("RollingUpdate", "Recreate")[: 2 if kind == "Deployment" else 1]:
+        raise PartwrightError(
+            f"a {kind} with the strategy {shown(how)} is not rolled by Kubernetes: take RollingUpdate"
+        )
+    rolling = _object(update, "rollingUpdate", "the strategy")
+    replicas = spec.get("replicas")
+    pod = _object(_object(spec, "template", "spec"), "spec", "template")
+    grace = pod.get("terminationGracePeriodSeconds")
+    if grace is not None:
+        grace = f"0s..{whole(grace, 'terminationGracePeriodSeconds', 0, _MOST_S)}s"
+    return KubernetesManifest(
+        kind,
+        None if replicas is None else whole(replicas, "the manifest's replicas", 0, 1_000_000),
+        rolling.get("maxSurge"),
+        rolling.get("maxUnavailable"),
+        how == "Recreate",
+        whole(rolling.get("partition", 0), "rollingUpdate.partition", 0, 1_000_000),
+        grace,
+        _ready(pod, spec),
+    )
+
+
+def _items(document: object) -> list[Fields]:
+    if not isinstance(document, Mapping):
+        return []
+    if document.get("kind") == "List" and isinstance(document.get("items"), list):
+        return [each for each in document["items"] if isinstance(each, Mapping)]
+    return [document]
+
+
+def _object(of: Fields, name: str, where: str) -> Fields:
+    value: Any = of.get(name)
+    if value is not None and not isinstance(value, Mapping):
+        raise PartwrightError(f"{name} of the manifest's {where} is an object, not {shown(value)}")
+    return value or {}
+
+
+def _ready(pod: Fields, spec: Fields) -> str | None:
+    """A pod is available when all probes have succeeded as often as they must, and `minReadySeconds` have passed."""
+    containers = pod.get("containers")
+    probes = [
+        _object(each, "readinessProbe", "container")
+        for each in (containers if isinstance(containers, list) else [])
+        if isinstance(each, Mapping) and each.get("readinessProbe") is not None
+    ]
+    least = whole(spec.get("minReadySeconds", 0), "minReadySeconds", 0, _MOST_S)
+    if not probes:
+        return f"{least}s" if "minReadySeconds" in spec else None
+    low = high = 0
+    for probe in probes:
+        period = whole(probe.get("periodSeconds", 10), "periodSeconds", 1, _MOST_S)
+        times = whole(probe.get("successThreshold", 1), "successThreshold", 1, _MOST_S)
+        low, high = max(low, (times - 1) * period), max(high, times * period)
+    return f"{least + low}s..{least + high}s"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.assignors.mixed.clients import client_of
-from partwright.assignors.mixed.group import Mixed, MixedMember, echoing
-from partwright.assignors.mixed.subscription_bytes import Held
+from partwright.assignors.mixed.group import Mixed, MixedMember, by_topic, echoing
+from partwright.assignors.mixed.subscription import Held
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -45,30 +45,32 @@ class LeadersClient:
         self._answers: dict[int, Json] = {}
         self.failures: list[Json] = []
 
-    def __call__(self, told: Json) -> list[list[tuple[int, int]]] | None:
+    def __call__(self, question: Json) -> list[list[tuple[int, int]]] | None:
         """The partitions of each member, by the numbers of the topics; None if the leader's client fails.
 
         Args:
-            told: The group as the answer of JoinGroup tells its leader of it.
+            question: The group as the answer of JoinGroup tells its leader of it.
         """
-        members = tuple(self._member(each, told["assignor"]) for each in told["members"])
-        names = {each["id"]: self._name(each) for each in told["members"]}
-        leader = members[told["leader"]]
-        group = Mixed(dict(told["topics"]), members, told["assignor"])
+        members = tuple(self._member(each, question["assignor"]) for each in question["members"])
+        names = {each["id"]: self._name(each) for each in question["members"]}
+        leader = members[question["leader"]]
+        group = Mixed(dict(question["topics"]), members, question["assignor"])
         try:
-            found = group.rebalance(leader.client, leader.version, leader.id)
+            rebalanced = group.rebalance(leader.client, leader.version, leader.id)
         except PartwrightError as error:
-            self.failures.append({"at_ms": told["at_ms"], "member": names[leader.id], "error": str(error)})
+            self.failures.append(
+                {"at_ms": question["at_ms"], "member": names[leader.id], "error": str(error)}
+            )
             return None
-        self._leaders[told["generation"]] = leader.client
-        self._answers[told["generation"]] = {
-            "assignor": f"{leader.client}:{told['assignor']}{leader.version}",
-            "left_out": [names[member] for member in found.left_out],
-            "forgotten": [names[member] for member in found.forgotten],
-            "chance": found.chance is not None,
+        self._leaders[question["generation"]] = leader.client
+        self._answers[question["generation"]] = {
+            "assignor": f"{leader.client}:{question['assignor']}{leader.version}",
+            "left_out": [names[member] for member in rebalanced.left_out],
+            "forgotten": [names[member] for member in rebalanced.forgotten],
+            "chance": rebalanced.chance is not None,
         }
         return [
-            [(self._numbers[topic], partition) for topic, partition in found.assignment[member.id]]
+            [(self._numbers[topic], partition) for topic, partition in rebalanced.assignment[member.id]]
             for member in members
         ]
 
@@ -80,42 +82,39 @@ class LeadersClient:
         number = member["member"]
         return str(member["id"]) if number is None else self._members[number]
 
-    def _member(self, told: Json, assignor: str) -> MixedMember:
-        client, version = client_of(told["client"], "a member")
+    def _member(self, fields: Json, assignor: str) -> MixedMember:
+        client, version = client_of(fields["client"], "a member")
         remembered: list[tuple[int, int]]
-        remembered, of = told["remembers"] or ([], -1)
+        remembered, of = fields["remembers"] or ([], -1)
         owned, generation = (
             (remembered, of)
             if assignor == _STICKY
-            else (_as_listed(told["owned"], remembered), told["generation"])
+            else (_as_listed(fields["owned"], remembered), fields["generation"])
         )
         held = Held(
-            tuple(self._topics[number] for number in told["topics"]),
+            tuple(self._topics[number] for number in fields["topics"]),
             self._by_topic(owned) if generation >= 0 else None,
             generation,
             None,
             None,
         )
         if client == _SARAMA:
-            held = held._replace(echo=self._echo(told["id"], self._by_topic(remembered), of))
-        return MixedMember(told["id"], client, version, held, told["instance_id"])
+            held = held._replace(echo=self._echo(fields["id"], self._by_topic(remembered), of))
+        return MixedMember(fields["id"], client, version, held, fields["instance_id"])
 
-    def _echo(self, member: str, given: Pairs, generation: int) -> bytes | None:
+    def _echo(self, member: str, partitions: Pairs, generation: int) -> bytes | None:
         """The user data that a member of sarama's was sent with its last assignment."""
         leader = self._leaders.get(generation)
         if leader is None:
             return None
-        if given or leader != _SARAMA:
+        if partitions or leader != _SARAMA:
             # A leader of sarama's sends nothing to whom it gives nothing: that member keeps what it had.
-            held = Held((), given, generation, None, None)
+            held = Held((), partitions, generation, None, None)
             self._echoes[member] = echoing(held, leader).echo
         return self._echoes.get(member)
 
     def _by_topic(self, places: Sequence[tuple[int, int]]) -> Pairs:
-        found: dict[str, list[int]] = {}
-        for topic, partition in places:
-            found.setdefault(self._topics[topic], []).append(partition)
-        return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+        return by_topic((self._topics[topic], partition) for topic, partition in places)
 
 
 def _as_listed(owned: Sequence[tuple[int, int]], listed: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,22 +1,23 @@
 """Which client a script's member uses, and which assignors that client may have.
 
->>> member_client("sarama@1.34.0", "event 1", "classic"), assignors_of_client("kafkajs", None, "event 1")
+>>> member_client("sarama@1.34.0", "classic"), assignors_of_client("kafkajs", None)
 ('sarama@1.34.0', ('RoundRobinAssigner',))
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import shown, unknown
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
     answering_version,
     assignors_of,
+    check_client,
     client_of,
     versions_of,
+    wire_names,
 )
-from partwright.assignors.mixed.members import check_client
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.errors import PartwrightError
@@ -115,7 +116,7 @@ def session_timeout_ms(client: str) -> int:
     return _SESSIONS_MS.get(client, _SESSIONS_MS.get(client.partition("@")[0], _SESSION_MS))
 
 
-def member_client(given: object, where: str, protocol: str) -> str:
+def member_client(given: object, protocol: str, where: str = "a script") -> str:
     """A member's client, with its `@VERSION` if the script has one.
 
     Java's newest version has none. With the protocol classic, no version of Java's has one: all live alike.
@@ -132,13 +133,13 @@ def member_client(given: object, where: str, protocol: str) -> str:
     if protocol == "consumer" and not speaks_kip_848(client + version):
         those = ", ".join(_KIP_848)
         raise PartwrightError(
-            f"{where}: {client}{version} does not speak the protocol consumer (KIP-848), which {those} speak: let the "
+            f"{client}{version} does not speak the protocol consumer (KIP-848), which {those} speak: let the "
             "script's protocol be classic, or take another client",
             value=client + version,
         )
     if all(answering_version(client, name, version) is None for name in assignors_of(client)):
-        found = [each for name in assignors_of(client) for each in versions_of(client, name)]
-        known = [client, *(client + each for each in dict.fromkeys(found))]
+        versions = [each for name in assignors_of(client) for each in versions_of(client, name)]
+        known = [client, *(client + each for each in dict.fromkeys(versions))]
         raise unknown(given, "client", known, where)
     return client + version
 
@@ -156,13 +157,12 @@ def assignors_version(client: str) -> tuple[str, str]:
     return name, "" if name == JAVA else at + version
 
 
-def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ...]:
+def assignors_of_client(client: str, given: object) -> tuple[str, ...]:
     """The assignors of a member, by their wire names: those that it sets, or those of its client by default.
 
     Args:
         client: The client, as `member_client` returns it.
         given: A name or a list of them; None for the default.
-        where: The member's place, for the error.
 
     Raises:
         PartwrightError: The client lacks an assignor, or refuses the list.
@@ -170,29 +170,25 @@ def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ..
     name, version = assignors_version(client)
     if given is None:
         return DEFAULT_ASSIGNORS[name]
-    try:
-        found = _java(given) if name == JAVA else _others(given)
-        for each in found:
-            check_client("the member", name, version, each)
-    except PartwrightError as error:
-        raise PartwrightError(f"{where}: {error}" if where else str(error), value=error.value) from None
-    if refuses_list(name, found):
+    names = _java(given) if name == JAVA else _others(given)
+    for each in names:
+        check_client("the member", name, version, each)
+    if refuses_list(name, names):
         raise PartwrightError(
-            f"{where}: {name} refuses {_COOPERATIVE} together with others ({', '.join(found)}): give one of them",
+            f"{name} refuses {_COOPERATIVE} together with others ({', '.join(names)}): give one of them",
             value=name,
         )
-    return found
+    return names
 
 
-def _java(given: object) -> tuple[str, ...]:
+def _java(setting: Any) -> tuple[str, ...]:
     # A script may come from anywhere and must not choose which code runs, so a path is not even looked up.
-    listed = [name for name in listed_assignors(given) if isinstance(name, str)]  # type: ignore[arg-type]
-    other = next((name for name in listed if name in _known() and name not in CLIENT_ASSIGNORS), None)
-    if other is not None:
+    listed = [name for name in listed_assignors(setting) if isinstance(name, str)]
+    others = [name for name in listed if name in wire_names() and name not in CLIENT_ASSIGNORS]
+    if others:
         # Whoever names it forgot to name the client.
-        return (other,)
-    names = [name for name in listed if is_own(name)]
-    names = names or assignment_strategy(given)  # type: ignore[arg-type]
+        return (others[0],)
+    names = [name for name in listed if is_own(name)] or assignment_strategy(setting)
     strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
     if strange is not None:
         raise PartwrightError(
@@ -201,15 +197,9 @@ def _java(given: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _others(given: object) -> tuple[str, ...]:
-    known = _known()
-    names = [short_name(name) for name in listed_assignors(given)]  # type: ignore[arg-type]
+def _others(setting: Any) -> tuple[str, ...]:
+    names = dict.fromkeys(map(short_name, listed_assignors(setting)))
     for name in names:
-        if not isinstance(name, str) or name not in known:
-            raise unknown(name, "assignor", known, "any client")
-    return tuple(dict.fromkeys(str(name) for name in names))
-
-
-def _known() -> list[str]:
-    """The wire names of all clients' assignors."""
-    return sorted({each for client in DEFAULT_ASSIGNORS for each in assignors_of(client)})
+        if name not in wire_names():
+            raise unknown(name, "assignor", wire_names(), "any client")
+    return tuple(map(str, names))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright._check import MOST_LONG, shown
+from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.group.leaders_client import LeadersClient
-from partwright.group.lives import Lives
 from partwright.group.member_client import JAVA
 from partwright.group.script import read_script
 from partwright.group.timeline import Cost, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from partwright._check import Fields, Json
 
-__all__ = ["VARIANTS", "compare", "play", "races"]
+__all__ = ["VARIANTS", "Lives", "compare", "costs", "play", "races"]
 
 VARIANTS: dict[str, Json] = {
     "range": {"protocol": "classic", "assignor": "range"},
@@ -31,6 +33,33 @@ VARIANTS: dict[str, Json] = {
 
 _RACES = {"slow": False, "fast": True}
 _CHOSEN = {"assignor", "instance_id", "partition.assignment.strategy", "group.remote.assignor"}
+
+
+@dataclass(frozen=True)
+class Lives(Answer, Mapping[tuple[str, bool], Timeline]):
+    """The timelines of a script, by the protocol's name and whether members are static.
+
+    Attributes:
+        timelines: The same as a dict.
+    """
+
+    timelines: dict[tuple[str, bool], Timeline]
+
+    DOCUMENT = "group"
+    ROWS = "lives"
+
+    def __getitem__(self, life: tuple[str, bool]) -> Timeline:
+        return self.timelines[life]
+
+    def __iter__(self) -> Iterator[tuple[str, bool]]:
+        return iter(self.timelines)
+
+    def __len__(self) -> int:
+        return len(self.timelines)
+
+    def to_dict(self) -> Json:
+        """As in `partwright group --compare --json`."""
+        return {"lives": costs(self.timelines)}
 
 
 def play(
@@ -160,14 +189,34 @@ def compare(script: Fields, *, played: Callable[[int, int], None] | None = None)
             raise PartwrightError(
                 f"event {number} names its own {min(own)}, which a comparison chooses: leave it out"
             )
-    found = {}
+    timelines = {}
     lives = [(name, static) for name in VARIANTS for static in (False, True)]
     for number, (name, static) in enumerate(lives):
         if played is not None:
             played(number, len(lives))
         life = {**script, **VARIANTS[name], "static": static}
-        found[name, static] = play(life, ownership=False)
-    return Lives(found)
+        timelines[name, static] = play(life, ownership=False)
+    return Lives(timelines)
+
+
+def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
+    """The costs of compared timelines, as in `partwright group --compare --json`.
+
+    Args:
+        timelines: What `compare` returned.
+
+    Returns:
+        For each `protocol`, `static`, the fields of `Cost`, and `failures`.
+
+    Examples:
+        >>> from partwright.group import compare
+        >>> [each["moved"] for each in costs(compare({"topics": {"t": 2}, "events": "+2"}))][:2]
+        [0, 0]
+    """
+    return [
+        {"protocol": name, "static": static, **timeline.cost._asdict(), "failures": timeline.failures()}
+        for (name, static), timeline in timelines.items()
+    ]
 
 
 def races(script: Mapping[str, object]) -> dict[str, Cost]:

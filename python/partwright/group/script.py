@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from partwright._check import Fields, listed, meant, object_fields, optional, shown, unknown, whole
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, read_configs
-from partwright.group.script_events import EVENTS, Event, Story
-from partwright.group.script_members import ScriptMembers
-from partwright.group.script_times import LATEST_MS, Draws
-from partwright.group.script_topics import ScriptTopics
+from partwright.group.durations import LATEST_MS, Draws
+from partwright.group.script_events import EVENTS, Event
+from partwright.group.script_state import ScriptMembers, ScriptTopics, Story
 from partwright.group.short_form import expand
 
 __all__ = ["PROTOCOLS", "Script", "read_script"]
@@ -48,9 +47,7 @@ class Script:
         until_ms: Up to when it is played; None while anything moves.
         records_per_s: How many records a second arrive in each partition.
         assigned: What consumers read that assign themselves: name, when from and to, partitions.
-        instances: By member, its `group.instance.id`.
-        assignors: Those that members name, in the order of the first mention.
-        clients: The members' clients, in the same order.
+        clients: The members' clients, in the order of the first mention.
         leaderless: Partitions that have no leader for a time: topic, number, from when and to.
     """
 
@@ -64,8 +61,6 @@ class Script:
     until_ms: int | None
     records_per_s: float
     assigned: tuple[tuple[str, int, int | None, tuple[tuple[str, int], ...]], ...]
-    instances: dict[str, str | None]
-    assignors: tuple[str, ...]
     clients: tuple[str, ...]
     leaderless: tuple[tuple[str, int, int, int], ...]
 
@@ -90,10 +85,11 @@ def read_script(given: Mapping[str, object]) -> Script:
     )
     draws = Draws(fields.get("seed", 0))
     of_members = {name: fields[name] for name in _OF_MEMBERS if name in fields}
-    if isinstance(fields.get("poll_ms"), Mapping):
-        # Drawn for each member; what is drawn here only shows that it can be.
-        of_members["poll_ms"] = draws.time_ms(fields["poll_ms"], "poll_ms", "a script: ")
-    defaults = defaults.changed("a script", of_members)
+    with _within("a script"):
+        if isinstance(fields.get("poll_ms"), Mapping):
+            # Drawn for each member; what is drawn here only shows that it can be.
+            of_members["poll_ms"] = draws.time_ms(fields["poll_ms"], "poll_ms")
+        defaults = defaults.changed(of_members)
     is_static = fields.get("static", False)
     if not isinstance(is_static, bool):
         raise PartwrightError(f"static is true or false, not {shown(is_static)}")
@@ -121,17 +117,15 @@ def read_script(given: Mapping[str, object]) -> Script:
         until_ms,
         float(rate),
         tuple(story.beside.spans),
-        story.members.instances,
-        tuple(story.members.assignors),
         tuple(story.members.clients),
         tuple(story.leaderless),
     )
 
 
-def _idle(given: object, topics: ScriptTopics) -> tuple[int, ...]:
+def _idle(topic_names: object, topics: ScriptTopics) -> tuple[int, ...]:
     """The numbers of topics without records."""
     numbers = {name: number for number, name in enumerate(topics.first)}
-    names = listed(given, "idle_topics")
+    names = listed(topic_names, "idle_topics")
     for name in names:
         if not isinstance(name, str) or name not in numbers:
             raise PartwrightError(f"idle_topics: {unknown(name, 'topic', numbers, 'the script')}")
@@ -151,21 +145,22 @@ def _listed_events(given: object, every_ms: int, down_ms: Callable[[], int]) -> 
 
 def _happen(story: Story, events: Sequence[object], until_ms: int | None) -> None:
     # Topics that are made later have their numbers from the first.
-    for number, given in enumerate(events, 1):
-        made = given.get("create_topic") if isinstance(given, Mapping) else None
-        with _event_known(number):
-            for name in made if isinstance(made, Mapping) else ():
-                story.topics.mention(name, f"event {number}")
+    for number, event in enumerate(events, 1):
+        topics = event.get("create_topic") if isinstance(event, Mapping) else None
+        with _within(f"event {number}", number - 1):
+            for name in topics if isinstance(topics, Mapping) else ():
+                story.topics.mention(name)
     before = 0
     for number, given in enumerate(events, 1):
-        with _event_known(number):
-            event = _event(f"event {number}", given, before)
-            _, happens = EVENTS[event.kind]
-            happens(story, event)
+        where = f"event {number}"
+        with _within("", number - 1):
+            event = _event(where, given, before)
+            with _within(where):
+                EVENTS[event.kind][1](story, event)
             before = event.at_ms
             if until_ms is not None and before > until_ms:
                 raise PartwrightError(
-                    f"{event.where} is at {before} ms, and until_ms is {until_ms}: play for longer"
+                    f"{where} is at {before} ms, and until_ms is {until_ms}: play for longer"
                 )
     if not story.members.configs and not story.beside.spans:
         raise PartwrightError("a script has no members: let somebody join")
@@ -180,23 +175,24 @@ def _event(where: str, given: object, before: int) -> Event:
         strange = next((name for name in given if name not in EVENTS and name not in _ALL_FIELDS), None)
         if strange is not None:
             raise PartwrightError(f"{where}: {unknown(strange, 'event', EVENTS, 'a script')}")
-        told = "says nothing" if not kinds else f"says {' and '.join(kinds)} at once"
-        raise PartwrightError(f"{where} {told}: one of {', '.join(EVENTS)}")
+        says = "says nothing" if not kinds else f"says {' and '.join(kinds)} at once"
+        raise PartwrightError(f"{where} {says}: one of {', '.join(EVENTS)}")
     kind = kinds[0]
     fields = object_fields(given, where, ("at_ms", kind, *EVENTS[kind][0]), needs="at_ms")
     at_ms = whole(fields["at_ms"], "at_ms", 0, LATEST_MS, where=f"{where}: ")
     if at_ms < before:
         raise PartwrightError(f"{where}: time runs backwards, from {before} to {at_ms} ms")
-    return Event(where, at_ms, kind, fields)
+    return Event(at_ms, kind, fields)
 
 
 _ALL_FIELDS = {"at_ms", *(field for fields, _ in EVENTS.values() for field in fields)}
 
 
 @contextmanager
-def _event_known(number: int) -> Iterator[None]:
-    """Errors know which event they are about, counted from 0; their sentences count from 1."""
+def _within(where: str, row: int | None = None) -> Iterator[None]:
+    """Errors say where they are, and know which event they are about, counted from 0; sentences count from 1."""
     try:
         yield
     except PartwrightError as error:
-        raise error.knowing(row=number - 1) from None
+        placed = error.within(where) if where else error
+        raise (placed if row is None else placed.knowing(row=row)) from None

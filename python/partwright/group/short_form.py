@@ -62,7 +62,7 @@ def expand(text: str, *, every_ms: int, down_ms: Callable[[], int] | int) -> lis
         >>> [event for event in expand("+3, roll2", every_ms=60000, down_ms=5000)][3:]
         [{'at_ms': 60000, 'restart': 'c1', 'down_ms': 5000}, {'at_ms': 60000, 'restart': 'c2', 'down_ms': 5000}, {'at_ms': 75000, 'restart': 'c3', 'down_ms': 5000}]
     """  # noqa: E501 - an example is one line
-    story = _Story(every_ms, down_ms if callable(down_ms) else lambda: down_ms)
+    expansion = _Expansion(every_ms, down_ms if callable(down_ms) else lambda: down_ms)
     words = [" ".join(word.split()) for word in text.split(",")]
     for number, word in enumerate(words, 1):
         found = _WORD.fullmatch(word)
@@ -71,49 +71,49 @@ def expand(text: str, *, every_ms: int, down_ms: Callable[[], int] | int) -> lis
             raise PartwrightError(
                 f"word {number} of the events is unknown: {shown(word)}; there are {_KNOWN}{near}"
             )
-        story.happens(f"word {number} of the events", word, found)
-        story.at_ms += every_ms
-    return story.events
+        expansion.happens(f"word {number} of the events", word, found)
+        expansion.at_ms += every_ms
+    return expansion.events
 
 
-class _Story:
+class _Expansion:
     """Who is there, and what has happened up to a time."""
 
     def __init__(self, every_ms: int, down_ms: Callable[[], int]) -> None:
         self.events: list[Json] = []
         self.at_ms = 0
         self._every_ms, self._down_ms = every_ms, down_ms
-        self._there: list[str] = []
+        self._members: list[str] = []
         self._made = 0
 
     def happens(self, where: str, word: str, found: re.Match[str]) -> None:
         """One word."""
-        told = found.groupdict()
-        if told["topic"]:
-            self._event(add_partitions={told["topic"]: int(told["more"])})
-        elif told["broker"]:
+        parts = found.groupdict()
+        if parts["topic"]:
+            self._event(add_partitions={parts["topic"]: int(parts["more"])})
+        elif parts["broker"]:
             self._event(move_coordinator=True)
-        elif told["wait"]:
-            self.at_ms += _time(told["wait"], where)
-        elif told["roll"]:
-            pause_ms = READY_MS if told["pause"] is None else _time(told["pause"], where)
-            size = _share(told["share"], len(self._there), where)
-            more = {} if told["client"] is None else {"client": told["client"]}
-            if told["roll"] == "roll":
+        elif parts["wait"]:
+            self.at_ms += _time(parts["wait"], where)
+        elif parts["roll"]:
+            pause_ms = READY_MS if parts["pause"] is None else _time(parts["pause"], where)
+            size = _share(parts["share"], len(self._members), where)
+            more = {} if parts["client"] is None else {"client": parts["client"]}
+            if parts["roll"] == "roll":
                 self._roll(size, pause_ms, more)
             else:
                 self._surge(size, pause_ms, where, word, more)
-        elif told["node"]:
-            count = int(told["node"])
+        elif parts["node"]:
+            count = int(parts["node"])
             self._go("crash", count, where)
             self.at_ms += self._down_ms()
             self._join(count, where, word)
-        elif told["loads"]:
-            self._scale(told, where, word)
-        elif told["sign"] == "+":
-            self._join(int(told["count"]), where, word)
+        elif parts["loads"]:
+            self._scale(parts, where, word)
+        elif parts["sign"] == "+":
+            self._join(int(parts["count"]), where, word)
         else:
-            self._go("leave" if told["sign"] == "-" else "crash", int(told["count"]), where)
+            self._go("leave" if parts["sign"] == "-" else "crash", int(parts["count"]), where)
 
     def _event(self, **what: object) -> None:
         self.events.append({"at_ms": self.at_ms, **what})
@@ -121,7 +121,7 @@ class _Story:
     def _join(self, count: int, where: str, word: str) -> None:
         for name in self._named(count, where, word):
             self._event(join=name)
-            self._there.append(name)
+            self._members.append(name)
 
     def _named(self, count: int, where: str, word: str) -> list[str]:
         """New members' names."""
@@ -131,17 +131,17 @@ class _Story:
         return [f"c{number}" for number in range(self._made - count + 1, self._made + 1)]
 
     def _go(self, kind: str, count: int, where: str) -> None:
-        if count > len(self._there):
+        if count > len(self._members):
             raise PartwrightError(
-                f"{where} takes {counted(count, 'member')} away, and {len(self._there)} are there"
+                f"{where} takes {counted(count, 'member')} away, and {len(self._members)} are there"
             )
         for _ in range(count):
-            self._event(**{kind: self._there.pop()})
+            self._event(**{kind: self._members.pop()})
 
     def _roll(self, size: int, pause_ms: int, more: Json) -> None:
         """So many at a time: the next one goes when one is back and has been for a while."""
         free = [self.at_ms] * size
-        for name in self._there:
+        for name in self._members:
             self.at_ms = heapq.heappop(free)
             down_ms = self._down_ms()
             self._event(restart=name, down_ms=down_ms, **more)
@@ -150,23 +150,23 @@ class _Story:
 
     def _surge(self, size: int, pause_ms: int, where: str, word: str, more: Json) -> None:
         """So many more than there are: an old one goes when a new one is there and has been for a while."""
-        if not self._there:
+        if not self._members:
             return
-        roll = Deployment(len(self._there), size).roll(lambda: PodTimes(0, pause_ms, 0))
-        names = self._named(len(self._there), where, word)
-        pairs = zip(self._there, names, roll, strict=True)
+        roll = Deployment(len(self._members), size).roll(lambda: PodTimes(0, pause_ms, 0))
+        names = self._named(len(self._members), where, word)
+        pairs = zip(self._members, names, roll, strict=True)
         events: list[Json] = []
         for old, new, each in pairs:
             events.append({"at_ms": self.at_ms + each.starts_at_ms, "join": new, **more})
             events.append({"at_ms": self.at_ms + each.stops_at_ms, "leave": old})
         self.events += sorted(events, key=_when)
         self.at_ms = max(map(_when, events))
-        self._there = names
+        self._members = names
 
-    def _scale(self, told: dict[str, str], where: str, word: str) -> None:
+    def _scale(self, parts: dict[str, str], where: str, word: str) -> None:
         """As many as a load needs, within bounds, told of it from time to time."""
-        low, high, each = int(told["low"]), int(told["high"]), float(told["each"])
-        loads = told["loads"].split()
+        low, high, each = int(parts["low"]), int(parts["high"]), float(parts["each"])
+        loads = parts["loads"].split()
         if low > high or each <= 0 or not all(re.fullmatch(r"\d{1,15}(\.\d{1,9})?", load) for load in loads):
             raise PartwrightError(
                 f"{where} is unknown: {shown(word)}; an autoscaler is scale LOW..HIGH: LOAD LOAD ... "
@@ -174,11 +174,11 @@ class _Story:
             )
         for place, load in enumerate(loads):
             self.at_ms += self._every_ms if place else 0
-            wanted = min(max(math.ceil(float(load) / each), low), high)
-            if wanted > len(self._there):
-                self._join(wanted - len(self._there), where, word)
+            needed = min(max(math.ceil(float(load) / each), low), high)
+            if needed > len(self._members):
+                self._join(needed - len(self._members), where, word)
             else:
-                self._go("leave", len(self._there) - wanted, where)
+                self._go("leave", len(self._members) - needed, where)
 
 
 def _when(event: Json) -> int:

@@ -10,8 +10,7 @@ import pyarrow as pa
 from partwright._check import Json, counted, shown, whole
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
-from partwright.group.chart import chart
-from partwright.group.readers import Readers
+from partwright.group.readers import Readers, chart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,11 +78,10 @@ class Timeline(Answer):
         cost = self.cost
         return (
             f"Timeline({counted(len(self.members), 'member')}, {counted(cost.generations, 'generation')}, "
-            f"{counted(cost.moved, 'partition')} moved, "
-            f"{cost.unowned_s:g} s without a reader)"
+            f"{counted(cost.moved, 'partition')} moved, {cost.unowned_s:g} s without a reader)"
         )
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The main table: `partitions`."""
         return self.partitions()
 
@@ -109,17 +107,12 @@ class Timeline(Answer):
         members = list(self.members)
         for place, generation in enumerate(self._timeline.generations()):
             leader = generation["leader"]
+            client = self._leaders_client
             yield {
-                "generation": generation["generation"],
-                "at_ms": generation["at_ms"],
-                "why": generation["why"],
+                **{name: generation[name] for name in ("generation", "at_ms", "why")},
                 "leader": None if leader is None else self.members[leader],
                 "assignment": self._timeline.assignment(place, members, self._topics),
-                **(
-                    {}
-                    if self._leaders_client is None
-                    else self._leaders_client.answer_of(generation["generation"])
-                ),
+                **({} if client is None else client.answer_of(generation["generation"])),
             }
 
     def protocols(self) -> list[str | None]:
@@ -247,21 +240,10 @@ class Timeline(Answer):
             A table of `at_ms`, `member`, `request` (Kafka's name), `error` (Kafka's name, or NONE), `generation`,
             `member_id`, `leader_id` and `members`: the number of members in the answer, which only a leader gets.
         """
-        names = ["at_ms", "member", "request", "error", "generation", "member_id", "leader_id", "members"]
-        types = [
-            pa.int64(),
-            pa.string(),
-            pa.string(),
-            pa.string(),
-            pa.int32(),
-            pa.string(),
-            pa.string(),
-            pa.int32(),
+        rows = [
+            {**message, "member": self.members[message["member"]]} for message in self._timeline.messages()
         ]
-        told = self._timeline.messages()
-        columns = {name: [message[name] for message in told] for name in names}
-        columns["member"] = [self.members[member] for member in columns["member"]]
-        return pa.table([pa.array(columns[name], of) for name, of in zip(names, types, strict=True)], names)
+        return pa.Table.from_pylist(rows, _REQUESTS)
 
     def unread_at_the_end(self) -> list[str]:
         """The partitions (`topic-0`) that nobody read when the play ended, while others were read.
@@ -272,8 +254,7 @@ class Timeline(Answer):
             >>> play({"topics": {"t": 1, "u": 2}, "events": events}).unread_at_the_end()
             ['u-0', 'u-1']
         """
-        readings = self._timeline.unread()
-        return [self._partition(place) for place in readings]
+        return [self._partition(place) for place in self._timeline.unread()]
 
     def without_leader(self) -> list[Json]:
         """From when to when which partition had no leader, because its broker was gone: it counts as unread meanwhile.
@@ -298,10 +279,10 @@ class Timeline(Answer):
 
         The error is Kafka's name of it or, of a leader whose client fails, a sentence.
         """
-        found = self._errors(self._timeline.failures())
+        failures = self._errors(self._timeline.failures())
         if self._leaders_client is not None:
-            found += self._leaders_client.failures
-        return sorted(found, key=lambda each: each["at_ms"])
+            failures += self._leaders_client.failures
+        return sorted(failures, key=lambda each: each["at_ms"])
 
     def commits(self) -> list[Json]:
         """The commits that the script asked for, and their answers: `at_ms`, `member` and `error` (or NONE)."""
@@ -312,17 +293,17 @@ class Timeline(Answer):
 
         `generations`, `moved` and `unowned_ms`, and, if there are any, `without_leader`, `failures` and `commits`.
         """
-        found: Json = {
-            "generations": list(self.generations()),
-            "moved": self.moved,
-            "unowned_ms": self.unowned_ms,
-        }
         more = {
             "without_leader": self.without_leader(),
             "failures": self.failures(),
             "commits": self.commits(),
         }
-        return {**found, **{name: those for name, those in more.items() if those}}
+        return {
+            "generations": list(self.generations()),
+            "moved": self.moved,
+            "unowned_ms": self.unowned_ms,
+            **{name: those for name, those in more.items() if those},
+        }
 
     def chart(self, width: int = 100) -> str:
         """Members over time as text: how many partitions each reads, and how many nobody reads.
@@ -339,9 +320,10 @@ class Timeline(Answer):
             )
         return chart(self.readers(), width)
 
-    def _errors(self, told: list[tuple[int, int, str]]) -> list[Json]:
+    def _errors(self, errors: list[tuple[int, int, str]]) -> list[Json]:
         return [
-            {"at_ms": at_ms, "member": self.members[member], "error": error} for at_ms, member, error in told
+            {"at_ms": at_ms, "member": self.members[member], "error": error}
+            for at_ms, member, error in errors
         ]
 
     def _partition(self, place: tuple[int, int]) -> str:
@@ -358,5 +340,14 @@ _OWNERSHIP = pa.schema(
         ("from_ms", pa.int64()),
         ("to_ms", pa.int64()),
         ("group", pa.bool_()),
+    ]
+)
+_REQUESTS = pa.schema(
+    [
+        ("at_ms", pa.int64()),
+        *((name, pa.string()) for name in ("member", "request", "error")),
+        ("generation", pa.int32()),
+        *((name, pa.string()) for name in ("member_id", "leader_id")),
+        ("members", pa.int32()),
     ]
 )

@@ -5,29 +5,191 @@ KafkaConsumer("orders", group_id="billing", partition_assignment_strategy=[kafka
 
 from __future__ import annotations
 
+import struct
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright.assignors.assign import assign
+from partwright.assignors.consumer_partition_assignor import (
+    ConsumerGroupMetadata,
+    GroupCluster,
+    MemberAssignment,
+    PartitionInfo,
+    Subscription,
+    TopicPartition,
+)
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, resolve
 from partwright.errors import MissingExtraError, PartwrightError
-from partwright.kafka import user_data
-from partwright.kafka.custom_assignors import adapted, by_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import ModuleType
 
     from kafka.cluster import ClusterMetadata
-    from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor
+    from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, RebalanceProtocol
     from kafka.protocol.consumer.group import JoinGroupResponse
     from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
-    from kafka.structs import TopicPartition
+    from kafka.structs import TopicPartition as KafkaPartition
 
+    from partwright.assignors.custom import OwnAssignor
     from partwright.assignors.members import Member
 
 __all__ = ["kafka_python_assignor"]
+
+_NO_GENERATION = -1
+
+
+def encode_owned(owned: Iterable[tuple[str, int]], generation: int) -> bytes:
+    """The bytes in which Java's `StickyAssignor` reports what a member owns (`STICKY_ASSIGNOR_USER_DATA_V1`).
+
+    kafka-python's own assignor with this name puts a version in front. Java's assignor cannot read that, and
+    kafka-python's cannot read Java's bytes.
+
+    Args:
+        owned: The partitions, each with its topic.
+        generation: The generation in which they were assigned.
+
+    Examples:
+        >>> encode_owned([("t", 2)], 5).hex()
+        '00000001000174000000010000000200000005'
+    """
+    topics = by_topic(owned)
+    parts = [struct.pack(">i", len(topics))]
+    for topic, partitions in topics.items():
+        name = topic.encode()
+        parts.append(
+            struct.pack(f">h{len(name)}si{len(partitions)}i", len(name), name, len(partitions), *partitions)
+        )
+    return b"".join([*parts, struct.pack(">i", generation)])
+
+
+def decode_owned(data: bytes | None) -> tuple[list[tuple[str, int]], int] | None:
+    """Decodes such bytes as Java's assignor does. Without a generation they have version 0.
+
+    Returns:
+        The owned partitions and the generation; None if there is nothing to read.
+
+    Examples:
+        >>> decode_owned(encode_owned([("t", 2), ("t", 0)], 5))
+        ([('t', 2), ('t', 0)], 5)
+        >>> decode_owned(b"anything")
+    """
+    if not data:
+        return None
+    try:
+        place = 4
+        owned = []
+        for _ in range(*struct.unpack_from(">i", data)):
+            (length,) = struct.unpack_from(">h", data, place)
+            name, count = struct.unpack_from(f">{length}si", data, place + 2)
+            place += 6 + length
+            owned += [
+                (name.decode(), partition) for partition in struct.unpack_from(f">{count}i", data, place)
+            ]
+            place += 4 * count
+    except (struct.error, UnicodeDecodeError):
+        return None
+    generation = struct.unpack_from(">i", data, place)[0] if len(data) >= place + 4 else _NO_GENERATION
+    return owned, generation
+
+
+# The first version of subscriptions that has owned partitions and their generation.
+_SUBSCRIPTION_VERSION = 2
+
+
+def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartitionAssignor:
+    """An object of kafka-python's `AbstractPartitionAssignor`, for one consumer: it remembers what that consumer owns.
+
+    A member sends what its own object's `subscription_user_data` returned. `on_assignment` gets that consumer's part,
+    with metadata that lack a member ID, because kafka-python does not reveal it.
+
+    Args:
+        own: The assignor.
+        abstract: kafka-python's module of this class.
+        wire: Its module for the wire format of subscriptions and assignments.
+    """
+
+    class Assignor(abstract.AbstractPartitionAssignor):  # type: ignore[misc]
+        name = own.name
+        version = 0
+
+        def __init__(self) -> None:
+            self._owned: Sequence[tuple[str, int]] = ()
+            self._generation = _NO_GENERATION
+
+        def supported_protocols(self) -> list[RebalanceProtocol]:
+            return [abstract.RebalanceProtocol[name] for name in own.protocols]
+
+        def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+            pair = wire.ConsumerProtocolSubscription.TopicPartition
+            return wire.ConsumerProtocolSubscription(
+                version=_SUBSCRIPTION_VERSION,
+                topics=sorted(topics),
+                user_data=own.user_data(set(topics)) or b"",
+                owned_partitions=[
+                    pair(topic=topic, partitions=partitions)
+                    for topic, partitions in by_topic(self._owned).items()
+                ],
+                generation_id=self._generation,
+            )
+
+        def assign(
+            self, cluster: ClusterMetadata, members: Sequence[JoinGroupResponse.JoinGroupResponseMember]
+        ) -> dict[str, ConsumerProtocolAssignment]:
+            subscriptions = {member.member_id: _subscription(member) for member in members}
+            known = {}
+            for topic in sorted({topic for each in subscriptions.values() for topic in each.topics}):
+                numbers = sorted(cluster.partitions_for_topic(topic) or ())
+                if numbers:
+                    known[topic] = [PartitionInfo(topic, number, []) for number in numbers]
+            parts = own.assignment(GroupCluster(known), subscriptions)
+            return {
+                member: wire.ConsumerProtocolAssignment(
+                    self.version, list(by_topic(part.partitions).items()), part.user_data or b""
+                )
+                for member, part in parts.items()
+            }
+
+        def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
+            self._owned = [TopicPartition(*pair) for pair in assignment.partitions()]
+            self._generation = generation
+            part = MemberAssignment(self._owned, assignment.user_data or None)
+            own.tell(part, ConsumerGroupMetadata(generation, "", None))
+
+    return Assignor()
+
+
+def by_topic(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """A list of partitions for each topic, as in the protocol.
+
+    Examples:
+        >>> by_topic([("t", 0), ("u", 1), ("t", 2)])
+        {'t': [0, 2], 'u': [1]}
+    """
+    topics: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        topics.setdefault(topic, []).append(partition)
+    return topics
+
+
+def _subscription(member: JoinGroupResponse.JoinGroupResponseMember) -> Subscription:
+    """A member of JoinGroup's response; a member with an older form owns nothing."""
+    metadata = member.metadata
+    generation = getattr(metadata, "generation_id", None)
+    return Subscription(
+        list(metadata.topics),
+        metadata.user_data or None,
+        [
+            TopicPartition(each.topic, number)
+            for each in getattr(metadata, "owned_partitions", None) or ()
+            for number in each.partitions
+        ],
+        generation if generation is not None and generation > _NO_GENERATION else None,
+        member.group_instance_id,
+        None,
+    )
+
 
 # The kafka-python classes for each assignor's protocol: subscriptions, user data, owned partitions.
 _PROTOCOLS = {
@@ -73,13 +235,13 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
     class Assignor(protocol):  # type: ignore[misc, valid-type]
         @classmethod
         def _metadata(
-            cls, topics: Iterable[str], owned: Iterable[TopicPartition] | None, generation: int = -1
+            cls, topics: Iterable[str], owned: Iterable[KafkaPartition] | None, generation: int = -1
         ) -> ConsumerProtocolSubscription:
             """See kafka-python's `StickyPartitionAssignor`, the one with user data of its own form."""
             subscription = super()._metadata(topics, owned, generation)
             if name == "sticky" and owned is not None:
                 pairs = [(each.topic, each.partition) for each in owned]
-                subscription.user_data = user_data.encode(pairs, generation)
+                subscription.user_data = encode_owned(pairs, generation)
             return subscription
 
         def assign(
@@ -88,10 +250,10 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
             """See kafka-python's `AbstractPartitionAssignor`."""
             topics = {topic for member in members for topic in member.metadata.topics}
             counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
-            found = assign(counts, [_member(self, member) for member in members], name).to_dict()
+            assignment = assign(counts, [_member(self, member) for member in members], name).to_dict()
             return {
                 member: answer(self.version, list(by_topic(pairs).items()), b"")
-                for member, pairs in found.items()
+                for member, pairs in assignment.items()
             }
 
     return Assignor()
@@ -112,18 +274,18 @@ def _module(name: str) -> ModuleType:
 
 def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinGroupResponseMember) -> Member:
     """A member of JoinGroup's response as `partwright.assign` takes it."""
-    found = {
+    fields = {
         "id": member.member_id,
         "topics": list(member.metadata.topics),
         "instance_id": member.group_instance_id,
     }
     if protocol.name == "sticky":
-        sent = user_data.decode(member.metadata.user_data)
+        sent = decode_owned(member.metadata.user_data)
         if sent is not None:
-            found |= {"owned": sent[0], "generation": sent[1]}
+            fields |= {"owned": sent[0], "generation": sent[1]}
     elif hasattr(protocol, "parse_member_metadata"):
         owned = protocol.parse_member_metadata(member.metadata)
         # A member that sends nothing has neither field.
         if owned.partitions or owned.generation >= 0:
-            found |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
-    return found
+            fields |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
+    return fields

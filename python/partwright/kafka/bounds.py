@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
-from partwright._check import MOST_LONG, counted, shown, whole
+from partwright._check import MOST_INT, MOST_LONG, counted, shown, whole
 from partwright.audit.columns import milliseconds
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import SupportsIndex
 
     from partwright._check import Json
 
-__all__ = ["WHOLE", "Bounds", "note_of_time", "read_offsets", "read_partitions", "read_time"]
+__all__ = ["WHOLE", "Bounds", "TopicPart", "note_of_time", "read_offsets", "read_partitions", "read_time"]
 
 _MOST = 2**31 - 2
 # A smaller number of milliseconds is before March 1973, when nobody had a Kafka.
@@ -80,10 +82,10 @@ class Bounds:
             {'last': 100, 'partitions': [[0, 0], [3, 5]]}
         """
         times = {"since": self.since, "until": self.until, "last": self.last}
-        found: Json = {name: value for name, value in times.items() if value is not None}
+        bounds: Json = {name: value for name, value in times.items() if value is not None}
         if self.partitions is not None:
-            found["partitions"] = [[each[0], each[-1]] for each in self.partitions]
-        return found
+            bounds["partitions"] = [[each[0], each[-1]] for each in self.partitions]
+        return bounds
 
     def chosen(self, topic: str, n: int) -> list[int]:
         """The partitions to read, in a topic that has n.
@@ -120,15 +122,15 @@ class Bounds:
             PartwrightError: A partition does not hold an offset of `since` or `until`.
         """
         begins, ends = dict(first), dict(end)
-        for name, given, bound in (("since", self.since, begins), ("until", self.until, ends)):
-            if isinstance(given, Mapping):
-                self._refuse_outside(name, given, first, end)
-                bound.update(given)
-            elif given is not None:
-                told = at_time(given)
+        for name, limit, bound in (("since", self.since, begins), ("until", self.until, ends)):
+            if isinstance(limit, Mapping):
+                self._refuse_outside(name, limit, first, end)
+                bound.update(limit)
+            elif limit is not None:
+                offsets = at_time(limit)
                 for partition in bound:
                     # The topic may have grown since the broker was asked for its end.
-                    at = end[partition] if told[partition] < 0 else told[partition]
+                    at = end[partition] if offsets[partition] < 0 else offsets[partition]
                     bound[partition] = min(at, end[partition])
         if self.last is not None:
             begins = {partition: max(at, ends[partition] - self.last) for partition, at in begins.items()}
@@ -138,18 +140,19 @@ class Bounds:
         }
 
     def _refuse_outside(
-        self, name: str, given: Mapping[int, int], first: Mapping[int, int], end: Mapping[int, int]
+        self, name: str, offsets: Mapping[int, int], first: Mapping[int, int], end: Mapping[int, int]
     ) -> None:
         """Refuse offsets that a partition no longer has, or does not have yet."""
-        for partition, offset in given.items():
-            said = f"{self._offsets(name)} has the offset {offset} of partition {partition}"
+        for partition, offset in offsets.items():
+            statement = f"{self._offsets(name)} has the offset {offset} of partition {partition}"
             if partition not in first:
                 raise PartwrightError(
-                    f"{said}, and the topic has partitions 0 to {max(first)}: leave it out", value=partition
+                    f"{statement}, and the topic has partitions 0 to {max(first)}: leave it out",
+                    value=partition,
                 )
             if not first[partition] <= offset <= end[partition]:
                 raise PartwrightError(
-                    f"{said}, which holds {first[partition]} to {end[partition]}: name one of these",
+                    f"{statement}, which holds {first[partition]} to {end[partition]}: name one of these",
                     value=offset,
                 )
 
@@ -180,16 +183,16 @@ def read_time(text: str, option: str) -> int:
         (1795507200000, 1795478400000, 7)
     """
     try:
-        (found,) = milliseconds(pa.array([text.strip()])).to_pylist()
+        (time_ms,) = milliseconds(pa.array([text.strip()])).to_pylist()
     except (PartwrightError, UnicodeError):
-        found = None
-    if found is None or found < 0:
+        time_ms = None
+    if time_ms is None or time_ms < 0:
         raise PartwrightError(
             f"{option} is a time, 2026-01-31T12:00:00Z or milliseconds since 1970, not {shown(text)}",
             field=option,
             value=text,
         )
-    return int(found)
+    return int(time_ms)
 
 
 def note_of_time(text: str, option: str) -> str | None:
@@ -222,7 +225,7 @@ def read_partitions(text: str, option: str = "--only-partitions") -> tuple[range
         >>> read_partitions("0,3-5")
         (range(0, 1), range(3, 6))
     """
-    found = []
+    ranges = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
         first = int(match[1]) if match else 1
@@ -233,8 +236,8 @@ def read_partitions(text: str, option: str = "--only-partitions") -> tuple[range
                 field=option,
                 value=text,
             )
-        found.append(range(first, last + 1))
-    return tuple(found)
+        ranges.append(range(first, last + 1))
+    return tuple(ranges)
 
 
 def read_offsets(text: str, option: str) -> dict[int, int]:
@@ -251,7 +254,7 @@ def read_offsets(text: str, option: str) -> dict[int, int]:
         >>> read_offsets("0:100,3:250", "--from-offsets")
         {0: 100, 3: 250}
     """
-    found: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     for part in text.split(","):
         match = _OFFSET.fullmatch(part.strip())
         if match is None or int(match[1]) > _MOST or int(match[2]) > MOST_LONG:
@@ -261,11 +264,81 @@ def read_offsets(text: str, option: str) -> dict[int, int]:
                 value=text,
             )
         partition = int(match[1])
-        if partition in found:
+        if partition in offsets:
             raise PartwrightError(
                 f"{option} names partition {partition} twice: give it one offset",
                 field=option,
                 value=partition,
             )
-        found[partition] = int(match[2])
-    return found
+        offsets[partition] = int(match[2])
+    return offsets
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPart:
+    """Which records of a topic are read, and whether with their headers.
+
+    Attributes:
+        since: Read each partition from its first record at this time or later: text in ISO 8601 (UTC if it names no
+            zone), a datetime with a zone, or milliseconds since 1970. Or offsets by partition, `{0: 17}`, to begin
+            with; other partitions are read from their beginning.
+        until: Like `since`, for the first record of each partition that is left out.
+        last: Read only this many newest offsets of each partition.
+        only_partitions: Read only these partitions: one, several, or text such as `0,3-5`.
+        headers: Whether Spark's table has the column `headers`, too.
+
+    Examples:
+        >>> TopicPart(since="2026-11-24", only_partitions=[0, 3]).bounds().to_dict()
+        {'since': 1795478400000, 'partitions': [[0, 0], [3, 3]]}
+    """
+
+    since: int | str | datetime | Mapping[int, int] | None = None
+    until: int | str | datetime | Mapping[int, int] | None = None
+    last: int | None = None
+    only_partitions: str | SupportsIndex | Iterable[SupportsIndex] | None = None
+    headers: bool = False
+
+    def bounds(self) -> Bounds:
+        """The bounds of a reading.
+
+        Raises:
+            PartwrightError: One of them is not understood, or they contradict each other.
+        """
+        return Bounds(
+            _bound(self.since, "since"),
+            _bound(self.until, "until"),
+            self.last,
+            _partitions(self.only_partitions),
+            dashes=False,
+        )
+
+
+def _bound(bound: int | str | datetime | Mapping[int, int] | None, name: str) -> int | dict[int, int] | None:
+    """A time in milliseconds since 1970, or offsets by partition."""
+    if bound is None:
+        return None
+    if isinstance(bound, Mapping):
+        if not bound:
+            raise PartwrightError(f"{name} has no partition: name one with its offset, or leave it out")
+        return {
+            whole(partition, f"the partition in {name}", 0, MOST_INT): whole(
+                offset, f"the offset in {name}", 0, MOST_LONG
+            )
+            for partition, offset in bound.items()
+        }
+    if isinstance(bound, datetime) and bound.tzinfo is None:
+        raise PartwrightError(f"{name} is {bound.isoformat()} in no time zone: give the datetime a tzinfo")
+    text = bound.isoformat() if isinstance(bound, datetime) else str(bound)
+    time_ms = read_time(text, name)
+    note = note_of_time(bound, name) if isinstance(bound, str) else None
+    if note is not None:
+        warnings.warn(note, UserWarning, stacklevel=4)
+    return time_ms
+
+
+def _partitions(partitions: str | SupportsIndex | Iterable[SupportsIndex] | None) -> tuple[range, ...] | None:
+    if partitions is None:
+        return None
+    several = isinstance(partitions, Iterable) and not isinstance(partitions, str)
+    text = ",".join(map(str, cast("Iterable[object]", partitions))) if several else str(partitions)
+    return read_partitions(text, "only_partitions")

@@ -9,8 +9,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from partwright.errors import MissingExtraError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.kafka.errors import Meaning, meaning, refusal, try_again
+from partwright.kafka.extras import extra_package
 from partwright.kafka.troubles import Troubles
 from partwright.signals import interrupts
 
@@ -56,14 +57,13 @@ def confluent_kafka() -> ModuleType:
     Raises:
         MissingExtraError: It is not installed.
     """
-    try:
+    sentence = (
+        "{} is missing: pip install 'partwright[kafka]'; where it has no wheel, as on Alpine, install librdkafka and a "
+        "C compiler first"
+    )
+    with extra_package("confluent-kafka", sentence):
         import confluent_kafka
         import confluent_kafka.admin
-    except ImportError as error:
-        raise MissingExtraError(
-            "confluent-kafka is missing: pip install 'partwright[kafka]'; where it has no wheel, as on Alpine, install "
-            "librdkafka and a C compiler first"
-        ) from error
     module: ModuleType = confluent_kafka
     return module
 
@@ -86,42 +86,44 @@ class Admin:
         self.where = f"at {config.required_servers()}"
         self.troubles = Troubles(config)
         kafka = confluent_kafka()
-        given = {**config.librdkafka(), "error_cb": self.troubles.note}
+        settings = {**config.librdkafka(), "error_cb": self.troubles.note}
         with refused_settings(config):
-            self.client: AdminClient = kafka.admin.AdminClient(given, logger=self.troubles.log)
+            self.client: AdminClient = kafka.admin.AdminClient(settings, logger=self.troubles.log)
 
-    def answer(self, asked: Future[_Answer], operation: str = "DESCRIBE", of: str = "the cluster") -> _Answer:
+    def answer(
+        self, question: Future[_Answer], operation: str = "DESCRIBE", of: str = "the cluster"
+    ) -> _Answer:
         """The answer to a question.
 
         Args:
-            asked: The question.
+            question: The question.
             operation: The right that it needs, by Kafka's name.
             of: On what, such as `the topic 'orders'`.
 
         Raises:
             BrokerError: There is no answer in time, or Kafka refuses.
         """
-        error = self.error(asked)
+        error = self.error(question)
         if error is not None:
-            raise refusal(self.config, error, operation, of) from asked.exception()
-        return asked.result()
+            raise refusal(self.config, error, operation, of) from question.exception()
+        return question.result()
 
-    def error(self, asked: Future[_Answer]) -> KafkaError | None:
+    def error(self, question: Future[_Answer]) -> KafkaError | None:
         """Why Kafka refuses a request; None if it does not.
 
         Raises:
             BrokerError: There is no answer in time.
         """
         until = time.monotonic() + self.timeout
-        while not asked.done():
+        while not question.done():
             self.client.poll(_POLL_S)
             self.troubles.check()
-            if time.monotonic() > until and not asked.done():
+            if time.monotonic() > until and not question.done():
                 raise self.troubles.late()
-        found = asked.exception()
-        if found is not None and not isinstance(found, confluent_kafka().KafkaException):
-            raise found
-        error: KafkaError | None = found and found.args[0]
+        exception = question.exception()
+        if exception is not None and not isinstance(exception, confluent_kafka().KafkaException):
+            raise exception
+        error: KafkaError | None = exception and exception.args[0]
         if meaning(error) is Meaning.NO_ANSWER:
             raise self.troubles.late()
         self.troubles.clear()
@@ -151,10 +153,10 @@ class Admin:
         Raises:
             BrokerError: There is no answer in time.
         """
-        asked: Future[ClusterMetadata] = Future()
+        question: Future[ClusterMetadata] = Future()
         # No frame of this method may keep the client: the frames of an error would keep it alive after `close`.
-        threading.Thread(target=_list_topics, args=(self.client, self.timeout, asked), daemon=True).start()
-        return self.answer(asked)
+        threading.Thread(target=_list_topics, args=(self.client, self.timeout, question), daemon=True).start()
+        return self.answer(question)
 
     def close(self) -> None:
         """End librdkafka's threads."""
@@ -174,11 +176,11 @@ def end(clients: list[AdminClient]) -> None:
     ending.join(_END_S)
 
 
-def _list_topics(client: AdminClient, timeout: float, asked: Future[ClusterMetadata]) -> None:
+def _list_topics(client: AdminClient, timeout: float, question: Future[ClusterMetadata]) -> None:
     try:
-        asked.set_result(client.list_topics(timeout=timeout))
+        question.set_result(client.list_topics(timeout=timeout))
     except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
-        asked.set_exception(error)
+        question.set_exception(error)
 
 
 def connected(client: Producer | Consumer, topic: str, timeout: float) -> None:
@@ -195,8 +197,8 @@ def connected(client: Producer | Consumer, topic: str, timeout: float) -> None:
     with suppress(confluent_kafka().KafkaException):
         for _ in range(_ANSWERS):
             # Its annotations omit the ID of the broker that answered, which is negative for a bootstrap server.
-            told: Any = client.list_topics(topic, timeout)
-            if told.orig_broker_id >= 0:
+            metadata: Any = client.list_topics(topic, timeout)
+            if metadata.orig_broker_id >= 0:
                 return
 
 
@@ -217,5 +219,5 @@ def refused_settings(config: KafkaConfig) -> Iterator[None]:
     try:
         yield
     except confluent_kafka().KafkaException as error:
-        said = config.redacted(str(error.args[0].str()))
-        raise PartwrightError(f"the client configuration is refused ({said}): check it") from None
+        reason = config.redacted(str(error.args[0].str()))
+        raise PartwrightError(f"the client configuration is refused ({reason}): check it") from None

@@ -38,14 +38,14 @@ def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
         return {}
     first = topics.beginning_offsets(config, topic)
     ends = topics.end_offsets(config, topic)
-    found: dict[bytes, bytes] = {}
+    values: dict[bytes, bytes] = {}
     for record in records(config, topic, {each: (first[each], ends[each]) for each in ends}):
         key, value = record.key(), record.value()
         if key is not None:
-            found.pop(key, None)
+            values.pop(key, None)
             if value is not None:
-                found[key] = value
-    return found
+                values[key] = value
+    return values
 
 
 def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
@@ -59,14 +59,14 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(config, topic, 1, topics.NewTopic(configs=_CONFIGS))
     troubles = Troubles(config)
-    given = {
+    settings = {
         **config.librdkafka(),
         "enable.idempotence": True,
         "message.timeout.ms": int(_FLUSH_S * 1000),
         "error_cb": troubles.note,
     }
     with refused_settings(config):
-        producer = confluent_kafka().Producer(given, logger=SILENT)
+        producer = confluent_kafka().Producer(settings, logger=SILENT)
     refused: list[KafkaError] = []
 
     def delivered(error: KafkaError | None, message: Message) -> None:

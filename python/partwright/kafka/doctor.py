@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
+from partwright.kafka.address import host_port
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
-from partwright.kafka.connection.argument import configured
-from partwright.kafka.connection.servers import host_port
+from partwright.kafka.connection import configured
 from partwright.kafka.groups import describe_group
 from partwright.kafka.probe import PROBE_S, ProbeStep, each_server, way_to
 from partwright.kafka.records import TopicRecords
@@ -23,8 +23,7 @@ from partwright.kafka.troubles import SERVERS, Troubles, advertised
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
 
 __all__ = ["examine"]
 
@@ -73,12 +72,12 @@ def examine(
         is_one_there = is_one_there or steps[-1].passed
     if not is_one_there:
         return
-    brokers: list[tuple[str, int, int]] = []
-    yield (step := _step("log in", servers, lambda: _log_in(config, timeout, brokers)))
+    named = _Named()
+    yield (step := _step("log in", servers, lambda: _log_in(config, timeout, named)))
     if not step.passed:
         return
     is_one_there = False
-    for step in _at_once(brokers, lambda each: _broker(*each, config, within)):
+    for step in _at_once(named.brokers, lambda each: _broker(*each, config, within)):
         yield step
         is_one_there = is_one_there or step.passed
     if not is_one_there:
@@ -93,10 +92,10 @@ def examine(
             yield _step("group", group, lambda: _group(admin, group))
 
 
-def _at_once(asked: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
+def _at_once(targets: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
     """Ask all of them together, and return their answers in order, so that silent ones do not add up."""
-    with ThreadPoolExecutor(min(len(asked) or 1, _MOST_AT_ONCE)) as threads:
-        yield from threads.map(ask, asked)
+    with ThreadPoolExecutor(min(len(targets) or 1, _MOST_AT_ONCE)) as threads:
+        yield from threads.map(ask, targets)
 
 
 def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
@@ -104,15 +103,8 @@ def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
         return ProbeStep(name, where, True, ask())
     except PartwrightError as error:
         # Nobody is sent to where they already are.
-        said = error.reason if error.field == SERVERS and error.reason else str(error)
-        return ProbeStep(name, where, False, said, said)
-
-
-def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
-    """Add the brokers that the cluster names."""
-    named = _named_brokers(config, timeout)
-    brokers += named.brokers
-    return f"the cluster {named.cluster_id} of {counted(len(brokers), 'broker')} answers"
+        reason = error.reason if error.field == SERVERS and error.reason else str(error)
+        return ProbeStep(name, where, False, reason, reason)
 
 
 class _Named(logging.Logger):
@@ -139,8 +131,8 @@ class _Named(logging.Logger):
             self.is_complete = len(self.brokers) == int(broker[1])
 
 
-def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
-    """The brokers that a bootstrap server reports.
+def _log_in(config: KafkaConfig, timeout: float, named: _Named) -> str:
+    """Log in, and learn which brokers a bootstrap server names.
 
     A client cannot ask for this if the brokers are unreachable: librdkafka leaves the bootstrap server for them. So a
     client is made that logs what the server tells it after the login.
@@ -148,9 +140,9 @@ def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
     Raises:
         BrokerError: The answer does not arrive in time.
     """
-    troubles, named = Troubles(config), _Named()
-    given: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
-    clients = [confluent_kafka().admin.AdminClient(given, logger=named)]
+    troubles = Troubles(config)
+    settings: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
+    clients = [confluent_kafka().admin.AdminClient(settings, logger=named)]
     try:
         until = time.monotonic() + timeout
         while not named.is_complete:
@@ -160,7 +152,7 @@ def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
                 raise troubles.late()
     finally:
         end(clients)
-    return named
+    return f"the cluster {named.cluster_id} of {counted(len(named.brokers), 'broker')} answers"
 
 
 def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> ProbeStep:
@@ -180,11 +172,11 @@ def _explain_address(number: int, host: str, port: int, failed: ProbeStep) -> st
         broker 1 advertises kafka:29092, which does not work from here: the name 'kafka' cannot be resolved
     """
     # A failure of TLS or of the login has its own remedy.
-    told, what_to_do = failed.said, ""
+    reason, what_to_do = failed.said, ""
     if failed.name in {"resolve", "connect", "Kafka"}:
-        told = failed.why
+        reason = failed.why
         what_to_do = "; start it, correct its advertised.listeners, or go where that address works"
-    return f"{advertised(number, host, port)}: {told}{what_to_do}"
+    return f"{advertised(number, host, port)}: {reason}{what_to_do}"
 
 
 def _topic(admin: Admin, topic: str) -> str:
@@ -200,7 +192,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 
 
 def _group(admin: Admin, group: str) -> str:
-    found = describe_group(admin, group)
-    if found is None or found.state == confluent_kafka().ConsumerGroupState.DEAD:
+    description = describe_group(admin, group)
+    if description is None or description.state == confluent_kafka().ConsumerGroupState.DEAD:
         return "there is no such group yet"
-    return f"{found.state.name.lower()}, {counted(len(found.members), 'member')}"
+    return f"{description.state.name.lower()}, {counted(len(description.members), 'member')}"

@@ -29,7 +29,7 @@ from partwright.kafka.embedded_properties import (
 )
 from partwright.kafka.embedded_security import CLIENT_PROPERTIES, USER, BrokerSecurity, Form, Security, Stores
 from partwright.kafka.jars import jars
-from partwright.kafka.java import java_command, keytool_command
+from partwright.kafka.java import java_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -185,15 +185,14 @@ class EmbeddedKafka:
         Args:
             user: The user: `alice`, or `admin` if there is SASL; without SASL, `alice` stands for everybody.
             form: `java` for the names of Kafka's own clients, `librdkafka` for those of confluent-kafka or kcat.
-            stores: The format of the stores with keys and certificates: `PEM`, `PKCS12` or `JKS`.
+            stores: The format of the stores with keys and certificates: `PEM` or `PKCS12`.
 
         Returns:
             The settings by their names.
 
         Raises:
             PartwrightError: The user, form or format is unknown.
-            BrokerError: The block is not entered, or there are no JKS stores: keytool is missing, or librdkafka cannot
-                read them.
+            BrokerError: The block is not entered.
         """
         return self.process.settings.security.client_properties(self.bootstrap_servers, user, form, stores)
 
@@ -214,14 +213,14 @@ class EmbeddedKafka:
             BrokerError: The block is not entered, or this Kafka has no ACLs.
         """
         right = embedded_access.Right(user, operation, resource_type, name, pattern)
-        embedded_access.add_acl(self._running, right, deny=False)
+        embedded_access.add_acl(self._running, right, "ALLOW")
 
     def deny(
         self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
     ) -> None:
         """Deny a user something by an ACL, which overrides whatever is allowed; as `allow`."""
         right = embedded_access.Right(user, operation, resource_type, name, pattern)
-        embedded_access.add_acl(self._running, right, deny=True)
+        embedded_access.add_acl(self._running, right, "DENY")
 
     def revoke(
         self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
@@ -363,8 +362,8 @@ class EmbeddedKafka:
         # An odd number can lose most of them; the rest are brokers alone.
         voters = min(count - 1 + count % 2, _MOST_VOTERS)
         clients = [None if self._wanted_port is None else self._wanted_port + at for at in range(count)]
-        chosen = free_ports([*clients, *[None] * (count + voters)])
-        ports, internal = chosen[:count], chosen[count : 2 * count]
+        free = free_ports([*clients, *[None] * (count + voters)])
+        ports, internal = free[:count], free[count : 2 * count]
         folder = self._parent / f"{FOLDER_PREFIX}{secrets.token_hex(6)}"
         first = BrokerSettings(
             java=java,
@@ -373,13 +372,13 @@ class EmbeddedKafka:
             node_id=1,
             rack=self._racks[0],
             ports=ports,
-            voters=dict(enumerate(chosen[2 * count :], 1)),
+            voters=dict(enumerate(free[2 * count :], 1)),
             port=ports[0],
             internal_port=internal[0] if self._security.is_secured else ports[0],
             cluster_id=new_cluster_id(),
             heap=self._heap,
             overrides=self._overrides,
-            security=BrokerSecurity.new(self._security, folder, keytool_command(java)),
+            security=BrokerSecurity.new(self._security, folder),
         )
         others = zip(range(2, count + 1), self._racks[1:], ports[1:], internal[1:], strict=True)
         return [first, *(first.of_another(*each) for each in others)]

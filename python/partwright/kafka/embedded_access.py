@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import unknown
-from partwright.errors import BrokerError, MissingExtraError
+from partwright.errors import BrokerError
+from partwright.kafka.client import admin_client, confluent_kafka
+from partwright.kafka.connection import configured
+from partwright.kafka.errors import try_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
 
-    from confluent_kafka.admin import (
-        AclBinding,
-        AclBindingFilter,
-        AdminClient,
-        UserScramCredentialAlteration,
-    )
+    from confluent_kafka.admin import AclBinding, AclBindingFilter
+
+    from partwright.kafka.client import Admin
 
 __all__ = ["Right", "add_acl", "add_scram_users", "can_log_in", "remove_acls"]
 
 _TIMEOUT_S = 10.0
-_POLL_S = 0.02
 # Kafka's least, RFC 7677's too: who is logged in must not wait for it.
 _ITERATIONS = 4096
 # librdkafka's name for each of Kafka's resource types.
@@ -51,17 +49,16 @@ def add_scram_users(bootstrap: str, mechanism: str, passwords: Mapping[str, str]
         MissingExtraError: confluent-kafka is missing.
         BrokerError: The broker refuses, or does not answer.
     """
-    with _admin(bootstrap) as admin:
-        from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
-
-        hashed = ScramCredentialInfo(ScramMechanism[mechanism.replace("-", "_")], _ITERATIONS)
-        users: list[UserScramCredentialAlteration] = [
-            UserScramCredentialUpsertion(user, hashed, password.encode())
-            for user, password in passwords.items()
-        ]
-        asked = admin.alter_user_scram_credentials(users, request_timeout=_TIMEOUT_S)
-        for answer in asked.values():
-            answer.result(_TIMEOUT_S)
+    kafka = confluent_kafka().admin
+    hashed = kafka.ScramCredentialInfo(kafka.ScramMechanism[mechanism.replace("-", "_")], _ITERATIONS)
+    users = [
+        kafka.UserScramCredentialUpsertion(user, hashed, password.encode())
+        for user, password in passwords.items()
+    ]
+    with admin_client(configured({}, bootstrap), _TIMEOUT_S) as admin:
+        answers = admin.client.alter_user_scram_credentials(users, request_timeout=_TIMEOUT_S)
+        for answer in answers.values():
+            admin.answer(answer, "ALTER")
 
 
 def can_log_in(settings: Mapping[str, str], timeout: float) -> bool:
@@ -71,20 +68,17 @@ def can_log_in(settings: Mapping[str, str], timeout: float) -> bool:
         settings: librdkafka's settings.
         timeout: Seconds until it must have answered.
     """
-    from confluent_kafka import KafkaException
-    from confluent_kafka.admin import AdminClient
-
+    kafka = confluent_kafka()
     # librdkafka tries a refused login again, and would write each on stderr.
-    with AdminClient({**settings, "log_level": 0}) as client:
+    with kafka.admin.AdminClient({**settings, "log_level": 0}) as client:
         try:
             client.list_topics(timeout=timeout)
-        except KafkaException:
+        except kafka.KafkaException:
             return False
     return True
 
 
-@dataclass(frozen=True)
-class Right:
+class Right(NamedTuple):
     """Something that a user may be allowed or denied; all but the names in capital letters or not.
 
     Attributes:
@@ -101,48 +95,45 @@ class Right:
     name: str
     pattern: str
 
-    def checked(self) -> tuple[str, str, str, str, str]:
-        """In librdkafka's terms: resource type, name, pattern, principal and operation.
+    def checked(self) -> tuple[str, str, str, str, str, str]:
+        """In librdkafka's terms: resource type, name, pattern, principal, host and operation.
 
         Raises:
             PartwrightError: There is no such operation, resource type or pattern.
 
         Examples:
             >>> Right("alice", "read", "cluster", "kafka-cluster", "literal").checked()
-            ('BROKER', 'kafka-cluster', 'LITERAL', 'User:alice', 'READ')
+            ('BROKER', 'kafka-cluster', 'LITERAL', 'User:alice', '*', 'READ')
         """
-        for given, what, names in (
+        for value, what, names in (
             (self.operation, "operation", _OPERATIONS),
             (self.resource_type, "resource type", tuple(_RESOURCES)),
             (self.pattern, "pattern", _PATTERNS),
         ):
-            if str(given).upper() not in names:
-                raise unknown(given, what, names, "ACLs")
-        resource = _RESOURCES[self.resource_type.upper()]
-        return resource, self.name, self.pattern.upper(), f"User:{self.user}", self.operation.upper()
+            if str(value).upper() not in names:
+                raise unknown(value, what, names, "ACLs")
+        resource, who = _RESOURCES[self.resource_type.upper()], f"User:{self.user}"
+        return resource, self.name, self.pattern.upper(), who, _EVERYWHERE, self.operation.upper()
 
 
-def add_acl(brokers: Sequence[str], right: Right, *, deny: bool) -> None:
+def add_acl(brokers: Sequence[str], right: Right, permission: str) -> None:
     """Allow or deny a user something, and return when that applies on every broker.
 
     Args:
         brokers: Where each broker can be reached as a super user.
         right: What, and whom.
-        deny: Whether to deny it, which overrides whatever is allowed.
+        permission: `ALLOW`; or `DENY`, which overrides whatever is allowed.
 
     Raises:
         PartwrightError: There is no such operation, resource type or pattern.
         BrokerError: The broker has no authorizer, or does not answer.
     """
-    resource, name, pattern, principal, operation = right.checked()
-    with _admin(",".join(brokers)) as admin:
-        from confluent_kafka.admin import AclBinding
-
-        permission = "DENY" if deny else "ALLOW"
-        acl = AclBinding(resource, name, pattern, principal, _EVERYWHERE, operation, permission)
-        for answer in admin.create_acls([acl], request_timeout=_TIMEOUT_S).values():
-            answer.result(_TIMEOUT_S)
-    _wait_until(brokers, right, lambda found: acl in found)
+    acl = confluent_kafka().admin.AclBinding(*right.checked(), permission)
+    with admin_client(configured({}, ",".join(brokers)), _TIMEOUT_S) as admin:
+        for answer in admin.client.create_acls([acl], request_timeout=_TIMEOUT_S).values():
+            _refuse_without_acls(admin, answer)
+            admin.answer(answer, "ALTER")
+    _wait_until(brokers, right, lambda acls: acl in acls)
 
 
 def remove_acls(brokers: Sequence[str], right: Right) -> int:
@@ -159,49 +150,37 @@ def remove_acls(brokers: Sequence[str], right: Right) -> int:
         PartwrightError: There is no such operation, resource type or pattern.
         BrokerError: The broker has no authorizer, or does not answer.
     """
-    with _admin(",".join(brokers)) as admin:
-        asked = admin.delete_acls([_filter(right)], request_timeout=_TIMEOUT_S)
-        removed = sum(len(answer.result(_TIMEOUT_S)) for answer in asked.values())
-    _wait_until(brokers, right, lambda found: not found)
+    removed = 0
+    with admin_client(configured({}, ",".join(brokers)), _TIMEOUT_S) as admin:
+        for answer in admin.client.delete_acls([_filter(right)], request_timeout=_TIMEOUT_S).values():
+            _refuse_without_acls(admin, answer)
+            removed += len(admin.answer(answer, "ALTER"))
+    _wait_until(brokers, right, operator.not_)
     return removed
 
 
 def _filter(right: Right) -> AclBindingFilter:
-    from confluent_kafka.admin import AclBindingFilter
+    acls: AclBindingFilter = confluent_kafka().admin.AclBindingFilter(*right.checked(), "ANY")
+    return acls
 
-    resource, name, pattern, principal, operation = right.checked()
-    return AclBindingFilter(resource, name, pattern, principal, _EVERYWHERE, operation, "ANY")
+
+def _refuse_without_acls(admin: Admin, answer: Future[Any]) -> None:
+    error = admin.error(answer)
+    if error is not None and error.name() == "SECURITY_DISABLED":
+        raise BrokerError("this Kafka has no ACLs: start one with security='ACL'")
 
 
 def _wait_until(brokers: Sequence[str], right: Right, so: Callable[[Sequence[AclBinding]], bool]) -> None:
     """Wait until the brokers have the state of a right from their controller."""
-    deadline = time.monotonic() + _TIMEOUT_S
     for broker in brokers:
         # The client asks only the broker to which it is connected, although it learns of the others.
-        with _admin(broker) as admin:
-            while not so(admin.describe_acls(_filter(right), request_timeout=_TIMEOUT_S).result(_TIMEOUT_S)):
-                if time.monotonic() > deadline:
-                    raise BrokerError(
-                        f"the broker took the ACL of {right.user!r}, but does not show it: see its log"
-                    )
-                time.sleep(_POLL_S)
+        with admin_client(configured({}, broker), _TIMEOUT_S) as admin:
 
+            def is_so(admin: Admin = admin) -> bool:
+                answer = admin.client.describe_acls(_filter(right), request_timeout=_TIMEOUT_S)
+                return so(admin.answer(answer))
 
-@contextmanager
-def _admin(bootstrap: str) -> Iterator[AdminClient]:
-    """An admin client for one task, whose refusals are sentences."""
-    try:
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import AdminClient
-    except ImportError as error:
-        raise MissingExtraError("confluent-kafka is missing: pip install 'partwright[kafka]'") from error
-    try:
-        with AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}) as admin:
-            yield admin
-    except KafkaException as error:
-        refusal = error.args[0]
-        if refusal.name() == "SECURITY_DISABLED":
-            raise BrokerError("this Kafka has no ACLs: start one with security='ACL'") from error
-        raise BrokerError(f"the Kafka at {bootstrap} refused: {refusal.str()}") from error
-    except TimeoutError as error:
-        raise BrokerError(f"the Kafka at {bootstrap} did not answer in {_TIMEOUT_S:g} s") from error
+            if not try_again(is_so, _TIMEOUT_S, answer=operator.not_):
+                raise BrokerError(
+                    f"the broker took the ACL of {right.user!r}, but does not show it: see its log"
+                )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from partwright.errors import MissingExtraError
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,10 +99,8 @@ class Authority:
         Raises:
             MissingExtraError: cryptography is missing.
         """
-        try:
+        with extra_package("cryptography"):
             from cryptography.hazmat.primitives.asymmetric import ec
-        except ImportError as error:
-            raise MissingExtraError("cryptography is missing: pip install 'partwright[kafka]'") from error
         key = ec.generate_private_key(ec.SECP256R1())
         name = _name("partwright throw-away CA")
         builder = _builder(name, key, name, key, _VALID, is_authority=True)

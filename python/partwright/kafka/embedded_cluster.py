@@ -7,12 +7,12 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from partwright._check import enumeration
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import embedded_access
 from partwright.kafka.client import admin_client
-from partwright.kafka.connection.argument import configured
-from partwright.kafka.embedded_node import BrokerProcess, Node
-from partwright.kafka.embedded_process import log_tail
+from partwright.kafka.connection import configured
+from partwright.kafka.embedded_node import BrokerProcess, Node, log_tail
 from partwright.kafka.jars import locked
 
 if TYPE_CHECKING:
@@ -40,18 +40,18 @@ def kafka_version() -> str:
     return locked("broker").version("kafka_2.13")
 
 
-def free_ports(wanted: Sequence[int | None]) -> list[int]:
+def free_ports(numbers: Sequence[int | None]) -> list[int]:
     """Free ports of 127.0.0.1.
 
     Args:
-        wanted: The wanted ports; None for any.
+        numbers: The wanted ports; None for any.
 
     Raises:
         BrokerError: A wanted port is in use.
     """
     held: list[socket.socket] = []
     try:
-        for port in wanted:
+        for port in numbers:
             held.append(socket.socket())
             # Like Java, it may take a port whose last connection has just been closed.
             held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(port is not None))
@@ -99,10 +99,10 @@ def brokers_seen(settings: BrokerSettings) -> set[int]:
     try:
         # A variable may name the user's own configuration, which is for another Kafka.
         with admin_client(configured({}, settings.internal_bootstrap_servers), _ANSWER_S) as admin:
-            told = admin.answer(admin.client.describe_cluster(request_timeout=_ANSWER_S))
+            cluster = admin.answer(admin.client.describe_cluster(request_timeout=_ANSWER_S))
     except BrokerError:
         return set()
-    return {node.id for node in told.nodes} if told.cluster_id == settings.cluster_id else set()
+    return {node.id for node in cluster.nodes} if cluster.cluster_id == settings.cluster_id else set()
 
 
 class EmbeddedCluster:
@@ -171,15 +171,15 @@ class EmbeddedCluster:
             PartwrightError: There is no such broker, or one runs.
             BrokerError: One does not start.
         """
-        chosen = self._chosen(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
-        for node in chosen:
+        nodes = self._chosen(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
+        for node in nodes:
             if node.is_running:
                 raise PartwrightError(
                     f"broker {node.settings.node_id} runs already at {node.settings.bootstrap_servers}"
                 )
-        for node in chosen:
+        for node in nodes:
             node.run_again()
-        self._wait_until_ready(chosen)
+        self._wait_until_ready(nodes)
 
     def end(self, brokers: Sequence[int], number: int) -> None:
         """End brokers by a signal, and return when they are gone; what they have written stays.
@@ -191,10 +191,10 @@ class EmbeddedCluster:
         Raises:
             PartwrightError: There is no such broker.
         """
-        chosen = self._chosen(brokers or list(self.nodes))
-        for node in chosen:
+        nodes = self._chosen(brokers or list(self.nodes))
+        for node in nodes:
             node.end(number)
-        for node in chosen:
+        for node in nodes:
             node.wait_until_ended()
 
     def close(self) -> None:
@@ -204,8 +204,8 @@ class EmbeddedCluster:
     def _chosen(self, brokers: Sequence[int]) -> list[Node]:
         for broker in brokers:
             if broker not in self.nodes:
-                ids = sorted(self.nodes)
-                known = f"is broker {ids[0]}" if len(ids) == 1 else f"are the brokers {_listed(ids)}"
+                ids = enumeration(sorted(self.nodes), len(self.nodes))
+                known = f"are the brokers {ids}" if len(self.nodes) > 1 else f"is broker {ids}"
                 raise PartwrightError(f"there is no broker {broker!r}: there {known}")
         return [self.nodes[broker] for broker in dict.fromkeys(brokers)]
 
@@ -217,7 +217,7 @@ class EmbeddedCluster:
             self._wait_until(nodes, node, deadline, partial(getattr, node, "serving"))
         # Each must know all others before a topic is created on them.
         for node in running:
-            self._wait_until(nodes, node, deadline, partial(_sees, node, ids))
+            self._wait_until(nodes, node, deadline, partial(_knows, node.settings, ids))
         security = self.first.security
         mechanism = security.security.mechanism
         if security.security.scram and mechanism:
@@ -251,8 +251,8 @@ class EmbeddedCluster:
         return kind(f"{which}Kafka {kafka_version()} {what}; the last lines of its log:{text}")
 
 
-def _sees(node: Node, ids: set[int]) -> bool:
-    return brokers_seen(node.settings) >= ids
+def _knows(settings: BrokerSettings, ids: set[int]) -> bool:
+    return brokers_seen(settings) >= ids
 
 
 def _stop(launched: Iterable[BrokerProcess]) -> None:
@@ -260,7 +260,3 @@ def _stop(launched: Iterable[BrokerProcess]) -> None:
         node.let_go()
     for node in launched:
         node.stop()
-
-
-def _listed(ids: Sequence[int]) -> str:
-    return f"{', '.join(map(str, ids[:-1]))} and {ids[-1]}"

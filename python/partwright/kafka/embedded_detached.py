@@ -7,36 +7,31 @@ after them.
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import filelock
+
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.folders import state_folder
+from partwright.folders import private_file, private_state, state_folder, write_file
 from partwright.kafka.embedded import EmbeddedKafka
 from partwright.kafka.embedded_cluster import EmbeddedCluster
-from partwright.kafka.embedded_node import Node, collect_ended
-from partwright.kafka.embedded_process import wait_until_gone
+from partwright.kafka.embedded_node import Node, collect_ended, log_tail, runs_for, wait_until_gone
 from partwright.kafka.embedded_properties import FOLDER_PREFIX, BrokerSettings
 from partwright.kafka.embedded_security import Security
-from partwright.kafka.embedded_state import (
-    DetachedBroker,
-    DetachedKafka,
-    alone,
-    described,
-    forget,
-    status,
-    write,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from psutil import Process
+
 
 __all__ = [
     "DetachedBroker",
@@ -49,6 +44,181 @@ __all__ = [
     "status",
     "stop",
 ]
+
+# Longer than a start may take, including the download of the jars.
+_OTHER_PROCESS_S = 900
+# The system gives a process's creation by a clock. It may have been set by this many seconds since.
+_CLOCK_SET_S = 3600.0
+
+
+@dataclass(frozen=True)
+class DetachedBroker:
+    """A broker that was started to outlive its starter.
+
+    Attributes:
+        id: Its id.
+        rack: Its `broker.rack`, or None.
+        bootstrap_servers: `host:port` of only this broker.
+        pid: The process id of its Java.
+        pid_created: When that process was created, in seconds since 1970, as psutil reports it.
+        supervisor: The process id of its supervisor.
+        supervisor_created: When the supervisor was created.
+        folder: The folder of its records and its log, until all brokers are stopped.
+        running: Whether it runs.
+    """
+
+    id: int
+    rack: str | None
+    bootstrap_servers: str
+    pid: int
+    pid_created: float
+    supervisor: int
+    supervisor_created: float
+    folder: str
+    running: bool = True
+
+    @property
+    def log(self) -> Path:
+        """The broker's log."""
+        return Path(self.folder) / "broker.log"
+
+    @property
+    def java(self) -> Process | None:
+        """Its Java, as `psutil.Process`; None if that has ended."""
+        return _process(self.pid, self.pid_created, self.folder)
+
+    @property
+    def supervisor_process(self) -> Process | None:
+        """Its supervisor, as `psutil.Process`; None if that has ended."""
+        return _process(self.supervisor, self.supervisor_created, self.folder)
+
+    def log_tail(self, lines: int) -> list[str]:
+        """The last lines of the broker's log, without Java's stack frames."""
+        return log_tail(self.log, lines)
+
+
+@dataclass(frozen=True)
+class DetachedKafka:
+    """The brokers that were started to outlive their starter.
+
+    Attributes:
+        bootstrap_servers: `host:port` of each broker, separated by commas, as every Kafka client takes it.
+        version: Kafka's version.
+        started: When they were started, in ISO 8601, UTC.
+        brokers: Its brokers.
+        security: How clients connect, for example `SASL_SSL`.
+        command_config: The file with the client's configuration, passwords included; None for PLAINTEXT.
+    """
+
+    bootstrap_servers: str
+    version: str
+    started: str
+    brokers: tuple[DetachedBroker, ...]
+    security: str = "PLAINTEXT"
+    command_config: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.brokers:
+            raise ValueError("it names no broker")
+
+    @property
+    def running(self) -> bool:
+        """Whether any broker runs; if not, all ended without a clean-up."""
+        return any(broker.running for broker in self.brokers)
+
+
+def status() -> DetachedKafka | None:
+    """The brokers that were started and not yet stopped, whether they still run or not; None if there are none.
+
+    Raises:
+        BrokerError: The state file cannot be read.
+    """
+    file = _state_file()
+    try:
+        state = json.loads(file.read_text(encoding="utf-8"))
+        brokers = [DetachedBroker(**each) for each in state.pop("brokers")]
+        kafka = DetachedKafka(**state, brokers=tuple(brokers))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise BrokerError(
+            f"{file} cannot be read ({error}): end the broker that it was about, and delete it"
+        ) from error
+    seen = (replace(each, running=each.java is not None) for each in kafka.brokers)
+    return replace(kafka, brokers=tuple(seen))
+
+
+def _brokers_of(nodes: Mapping[int, Node]) -> tuple[DetachedBroker, ...]:
+    """The text of the state file for brokers."""
+    return tuple(
+        DetachedBroker(
+            id=broker,
+            rack=node.settings.rack,
+            bootstrap_servers=node.settings.bootstrap_servers,
+            pid=node.pid,
+            pid_created=_created(node.pid, node.settings.folder),
+            supervisor=node.supervisor_pid,
+            supervisor_created=_created(node.supervisor_pid, node.settings.folder),
+            folder=str(node.settings.folder),
+            running=node.is_running,
+        )
+        for broker, node in nodes.items()
+    )
+
+
+def _created(pid: int, folder: Path) -> float:
+    """When a process of a broker was created; 0 if it has ended."""
+    process = runs_for(pid, folder) if pid else None
+    return 0.0 if process is None else float(process.create_time())
+
+
+def _state_file() -> Path:
+    return state_folder() / "broker.json"
+
+
+def _remove_state() -> None:
+    """Remove the state file, since no broker is left."""
+    _state_file().unlink(missing_ok=True)
+
+
+def _write_state(kafka: DetachedKafka) -> None:
+    """Write the state file in one step, so that nobody reads it half written."""
+    file = _state_file()
+    written = asdict(kafka)
+    for broker in written["brokers"]:
+        del broker["running"]
+    try:
+        write_file(file, f"{json.dumps(written, indent=2)}\n".encode(), 0o600)
+    except OSError as error:
+        raise BrokerError(f"{file} cannot be written ({error}): see PARTWRIGHT_STATE") from error
+
+
+@contextmanager
+def _locked_state() -> Iterator[Path]:
+    """The state folder, locked against every other start and stop."""
+    folder = private_state()
+    try:
+        file = private_file(folder / "broker.lock")
+        lock = filelock.FileLock(file, timeout=_OTHER_PROCESS_S, mode=0o600)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise BrokerError(
+            f"another start or stop still holds {folder / 'broker.lock'}: wait, or end it"
+        ) from error
+    except OSError as error:
+        raise BrokerError(f"the folder {folder} cannot be used ({error}): see PARTWRIGHT_STATE") from error
+    try:
+        yield folder
+    finally:
+        lock.release()
+
+
+def _process(pid: int, created: float, folder: str) -> Process | None:
+    """The process that was started, as `psutil.Process`; None if it has ended or another process has its id."""
+    process = runs_for(pid, Path(folder))
+    same = process is not None and abs(process.create_time() - created) < _CLOCK_SET_S
+    return process if same else None
+
 
 _START_S = 90.0
 _STOP_S = 30.0
@@ -105,46 +275,46 @@ def start(
         >>> start(9092).kafka.bootstrap_servers  # doctest: +SKIP
         '127.0.0.1:9092'
     """
-    wanted = Security.named(security).name
-    with alone() as folder:
-        found = status()
-        if found is not None and found.running:
-            other = next(_differences(found, port, brokers, racks, overrides, security and wanted), None)
+    name = Security.named(security).name
+    with _locked_state() as folder:
+        earlier = status()
+        if earlier is not None and earlier.running:
+            other = next(_differences(earlier, port, brokers, racks, overrides, security and name), None)
             if other is not None:
                 raise PartwrightError(
-                    f"a broker runs already at {found.bootstrap_servers}{other}: stop it first with "
+                    f"a broker runs already at {earlier.bootstrap_servers}{other}: stop it first with "
                     "`partwright broker stop`"
                 )
-            return Started(found, already=True, cleaned=None)
+            return Started(earlier, already=True, cleaned=None)
         kafka = EmbeddedKafka(
             brokers=1 if brokers is None else brokers,
             racks=racks,
             port=port,
             heap=heap,
             overrides=overrides,
-            security=wanted,
+            security=name,
             timeout=timeout,
             parent=folder,
             progress=progress,
         )
-        if found is not None:
-            _clean(found)
+        if earlier is not None:
+            _clean(earlier)
         with kafka:
             started = DetachedKafka(
                 bootstrap_servers=kafka.bootstrap_servers,
                 version=kafka.version,
                 started=datetime.now(UTC).isoformat(timespec="seconds"),
-                brokers=described(kafka.nodes),
+                brokers=_brokers_of(kafka.nodes),
                 security=kafka.security,
                 command_config=str(kafka.command_config) if kafka.command_config else None,
             )
             try:
-                write(started)
+                _write_state(started)
                 kafka.detach()
             except BaseException:
-                forget()
+                _remove_state()
                 raise
-        return Started(started, already=False, cleaned=found)
+        return Started(started, already=False, cleaned=earlier)
 
 
 def add(rack: str | None = None) -> DetachedKafka:
@@ -179,11 +349,11 @@ def stop() -> DetachedKafka | None:
     Raises:
         BrokerError: One does not stop.
     """
-    with alone():
-        found = status()
-        if found is not None:
-            _clean(found)
-        return found
+    with _locked_state():
+        kafka = status()
+        if kafka is not None:
+            _clean(kafka)
+        return kafka
 
 
 def internal_servers() -> str:
@@ -192,10 +362,10 @@ def internal_servers() -> str:
     Raises:
         PartwrightError: None runs.
     """
-    found = status()
+    kafka = status()
     servers = (
-        [_settings(each).internal_bootstrap_servers for each in found.brokers if each.running]
-        if found
+        [_settings(each).internal_bootstrap_servers for each in kafka.brokers if each.running]
+        if kafka
         else []
     )
     if not servers:
@@ -204,7 +374,7 @@ def internal_servers() -> str:
 
 
 def _differences(
-    found: DetachedKafka,
+    kafka: DetachedKafka,
     port: int | None,
     brokers: int | None,
     racks: Sequence[str] | None,
@@ -212,16 +382,16 @@ def _differences(
     security: str | None,
 ) -> Iterator[str]:
     """How the running brokers differ from the requested ones, a clause for each difference."""
-    first = found.brokers[0]
+    first = kafka.brokers[0]
     if port is not None and not first.bootstrap_servers.endswith(f":{port}"):
         yield f", not on port {port}"
-    if security is not None and found.security != security:
-        yield f" with {found.security}, not {security}"
-    if brokers is not None and len(found.brokers) != brokers:
-        yield f" with {counted(len(found.brokers), 'broker')}, not {brokers}"
-    there = [each.rack for each in found.brokers]
-    if racks is not None and there != list(racks):
-        named = ", ".join(map(str, there)) if any(there) else "none"
+    if security is not None and kafka.security != security:
+        yield f" with {kafka.security}, not {security}"
+    if brokers is not None and len(kafka.brokers) != brokers:
+        yield f" with {counted(len(kafka.brokers), 'broker')}, not {brokers}"
+    own_racks = [each.rack for each in kafka.brokers]
+    if racks is not None and own_racks != list(racks):
+        named = ", ".join(map(str, own_racks)) if any(own_racks) else "none"
         yield f" with the racks {named}, not {', '.join(racks)}"
     known = _settings(first).overrides if overrides else {}
     for name, value in (overrides or {}).items():
@@ -231,25 +401,25 @@ def _differences(
 
 def _changed(change: Callable[[EmbeddedCluster], object]) -> DetachedKafka:
     """The state after a change of its brokers."""
-    with alone():
-        found = status()
-        if found is None:
+    with _locked_state():
+        kafka = status()
+        if kafka is None:
             raise PartwrightError("no broker is there: `partwright broker start` starts one")
-        nodes = [Node(_settings(each), each.supervisor, each.pid) for each in found.brokers]
+        nodes = [Node(_settings(each), each.supervisor, each.pid) for each in kafka.brokers]
         cluster = EmbeddedCluster(nodes, _START_S)
         try:
             change(cluster)
         finally:
             servers = ",".join(each.settings.bootstrap_servers for each in cluster.nodes.values())
-            found = replace(found, bootstrap_servers=servers, brokers=described(cluster.nodes))
+            kafka = replace(kafka, bootstrap_servers=servers, brokers=_brokers_of(cluster.nodes))
             try:
-                write(found)
+                _write_state(kafka)
                 for node in cluster.launched:
                     node.detach()
             except BaseException:
                 cluster.close()
                 raise
-        return found
+        return kafka
 
 
 def _settings(broker: DetachedBroker) -> BrokerSettings:
@@ -264,9 +434,9 @@ def _settings(broker: DetachedBroker) -> BrokerSettings:
 def _clean(kafka: DetachedKafka) -> None:
     """End whatever is left of a Kafka, and remove its folders and the state file."""
     # A supervisor ends its broker with itself; only if the supervisor was killed is the broker ended here.
-    left = [found for each in kafka.brokers if (found := each.supervisor_process)]
+    left = [process for each in kafka.brokers if (process := each.supervisor_process)]
     _end(left)
-    _end([found for each in kafka.brokers if (found := each.java)])
+    _end([process for each in kafka.brokers if (process := each.java)])
     collect_ended()
     for each in kafka.brokers:
         if each.java:
@@ -276,7 +446,7 @@ def _clean(kafka: DetachedKafka) -> None:
         folder = Path(each.folder)
         if folder.parent == state_folder() and folder.name.startswith(FOLDER_PREFIX):
             shutil.rmtree(folder, ignore_errors=True)
-    forget()
+    _remove_state()
 
 
 def _end(processes: Sequence[Process]) -> None:

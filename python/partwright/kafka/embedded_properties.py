@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError
+from partwright.kafka.connection.names import words
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_security import BrokerSecurity
-from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,21 +24,12 @@ __all__ = ["FOLDER_PREFIX", "BrokerSettings", "check_overrides", "new_cluster_id
 FOLDER_PREFIX = "partwright-kafka-"
 
 # These keep the brokers on loopback, each in its own folder.
-_FIXED = (
-    "advertised.listeners",
-    "broker.id",
-    "broker.rack",
-    "controller.listener.names",
-    "controller.quorum.bootstrap.servers",
-    "controller.quorum.voters",
-    "inter.broker.listener.name",
-    "listener.security.protocol.map",
-    "listeners",
-    "log.dir",
-    "log.dirs",
-    "metadata.log.dir",
-    "node.id",
-    "process.roles",
+_FIXED = words(
+    """
+    advertised.listeners broker.id broker.rack controller.listener.names controller.quorum.bootstrap.servers
+    controller.quorum.voters inter.broker.listener.name listener.security.protocol.map listeners log.dir log.dirs
+    metadata.log.dir node.id process.roles
+    """
 )
 _SERVER = {
     "controller.listener.names": "CONTROLLER",
@@ -144,14 +136,14 @@ class BrokerSettings:
             OSError: The folder is gone.
             ValueError: The folder's files are not those of a broker.
         """
-        told = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+        fields = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
         return cls(
-            **told
+            **fields
             | {
-                "java": Path(told["java"]),
-                "class_path": [Path(jar) for jar in told["class_path"]],
-                "voters": {int(node): port for node, port in told["voters"].items()},
-                "security": BrokerSecurity.of_folder(folder, **told["security"]),
+                "java": Path(fields["java"]),
+                "class_path": [Path(jar) for jar in fields["class_path"]],
+                "voters": {int(node): port for node, port in fields["voters"].items()},
+                "security": BrokerSecurity.of_folder(folder, **fields["security"]),
             },
             folder=folder,
         )
@@ -207,26 +199,25 @@ class BrokerSettings:
             **dict.fromkeys(_FACTORS, str(replicas)),
             **dict.fromkeys(_MIN_ISR, str(max(1, replicas - 1))),
         }
-        return properties({**_SERVER, **placed, **self.security.server_properties, **self.overrides})
+        return properties_text({**_SERVER, **placed, **self.security.server_properties, **self.overrides})
 
     @property
     def files(self) -> dict[str, bytes]:
         """The files that the commands need in the folder: their contents by name."""
-        told = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
-        told["security"] = self.security.facts
+        fields = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
+        fields["security"] = self.security.facts
         return {
-            _SETTINGS: json.dumps(told, default=str).encode(),
+            _SETTINGS: json.dumps(fields, default=str).encode(),
             "server.properties": self.properties.encode("ascii"),
             **self.security.files(",".join(f"{_HOST}:{port}" for port in self.ports)),
         }
 
     @property
     def commands(self) -> list[list[str]]:
-        """The commands, in order: make the key stores, format the data folder, run the broker."""
+        """The commands, in order: format the data folder, run the broker."""
         properties = str(self.folder / "server.properties")
         format_tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", properties]
         return [
-            *self.security.commands,
             # It runs for half a second: an optimising compiler and a concurrent collector would only slow it down.
             [*self._java("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), *format_tool],
             [*self._java(f"-Xmx{self.heap}", "-XX:+ExitOnOutOfMemoryError"), "kafka.Kafka", properties],

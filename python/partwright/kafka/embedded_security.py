@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from partwright._check import meant, shown, unknown
-from partwright.errors import BrokerError, PartwrightError
+from partwright.errors import PartwrightError
+from partwright.kafka.connection.jaas import MODULES, jaas_text
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
-from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,15 +32,16 @@ __all__ = [
 ]
 
 Form = Literal["java", "librdkafka"]
-Stores = Literal["PEM", "PKCS12", "JKS"]
+Stores = Literal["PEM", "PKCS12"]
 
 USER = "alice"
 ADMIN = "admin"
 CLIENT_PROPERTIES = "client.properties"
 _LISTENER = "CLIENTS"
+_ENDINGS = {"PEM": "pem", "PKCS12": "p12"}
+# Java's option with the name in an unsigned token.
+_TOKEN = "unsecuredLoginStringClaim_sub"  # noqa: S105 - an option's name
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
-_MODULES = "org.apache.kafka.common.security."
-_STORE_PASSWORD = "store.password"  # noqa: S105 - a file's name
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Security:
         """
         if name is None:
             return _SECURITIES[0]
-        found = _BY_NAME.get(str(name).upper())
-        if found is None:
+        security = _BY_NAME.get(str(name).upper())
+        if security is None:
             names = security_names()
             raise PartwrightError(
                 f"the embedded Kafka has no security {shown(name)}: say one of {', '.join(names)}"
@@ -86,7 +88,7 @@ class Security:
                 field="security",
                 value=name,
             )
-        return found
+        return security
 
     @property
     def is_secured(self) -> bool:
@@ -141,27 +143,24 @@ class BrokerSecurity:
     Attributes:
         security: Which one it is.
         folder: The broker's folder, which will hold the files.
-        keytool: Java's `keytool`, which makes JKS stores; None if it is missing.
         passwords: The passwords by user name; empty if no password is asked for.
-        store_password: The password of the PKCS12 and JKS stores.
+        store_password: The password of the PKCS12 stores.
         stores: The certificates and stores: file contents by name.
     """
 
     security: Security
     folder: Path
-    keytool: Path | None
     passwords: Mapping[str, str] = field(repr=False)
     store_password: str = field(repr=False)
     stores: Mapping[str, bytes] = field(repr=False)
 
     @classmethod
-    def new(cls, security: Security, folder: Path, keytool: Path | None = None) -> Self:
+    def new(cls, security: Security, folder: Path) -> Self:
         """A broker's security, with new passwords and certificates.
 
         Args:
             security: Which one it is.
             folder: The broker's folder; it need not exist yet.
-            keytool: Java's `keytool`, if it exists.
 
         Raises:
             MissingExtraError: cryptography is missing, and the security needs certificates.
@@ -175,12 +174,11 @@ class BrokerSecurity:
             stores["ca.pem"] = authority.pem
             stores["server.pem"] = authority.issue("partwright broker", SERVER_NAMES).pem
             stores["truststore.p12"] = authority.pkcs12_trust_store(store_password)
-            stores[_STORE_PASSWORD] = store_password.encode()
             if security.client_certificate:
                 issued = authority.issue(USER)
                 stores[f"{USER}.pem"] = issued.pem
                 stores[f"{USER}.p12"] = issued.pkcs12(USER, store_password)
-        return cls(security, folder, keytool, passwords, store_password, stores)
+        return cls(security, folder, passwords, store_password, stores)
 
     @classmethod
     def of_folder(
@@ -188,7 +186,7 @@ class BrokerSecurity:
     ) -> Self:
         """The security of a broker that runs in a folder, read from the result of `facts`."""
         texts = {each: (folder / each).read_bytes() for each in stores}
-        return cls(Security.named(name), folder, None, passwords, store_password, texts)
+        return cls(Security.named(name), folder, passwords, store_password, texts)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -202,8 +200,7 @@ class BrokerSecurity:
 
     def in_folder(self, folder: Path) -> Self:
         """The security of another broker of the cluster in this folder. It shares users and certificates."""
-        # Clients get the paths of the first broker's stores.
-        return replace(self, folder=folder, keytool=None)
+        return replace(self, folder=folder)
 
     @property
     def listener(self) -> str:
@@ -213,75 +210,53 @@ class BrokerSecurity:
     @property
     def server_properties(self) -> dict[str, str]:
         """The security settings in server.properties, by Kafka's names; empty for PLAINTEXT."""
-        security, of = self.security, f"listener.name.{_LISTENER.lower()}."
-        found = {}
+        security = self.security
+        settings: dict[str, str] = {}
+        more: dict[str, str] = {}
         if security.encrypted:
-            found[f"{of}ssl.keystore.type"] = "PEM"
-            found[f"{of}ssl.keystore.location"] = self._file("server.pem")
+            settings |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": self._file("server.pem")}
         if security.client_certificate:
-            found[f"{of}ssl.client.auth"] = "required"
-            found[f"{of}ssl.truststore.type"] = "PEM"
-            found[f"{of}ssl.truststore.location"] = self._file("ca.pem")
+            settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": self._file("ca.pem")}
+            settings["ssl.client.auth"] = "required"
             # By default a client's name would be the whole subject of its certificate.
-            found[f"{of}ssl.principal.mapping.rules"] = "RULE:^CN=([^,]+).*$/$1/,DEFAULT"
+            settings["ssl.principal.mapping.rules"] = "RULE:^CN=([^,]+).*$/$1/,DEFAULT"
         if security.mechanism:
-            found[f"{of}sasl.enabled.mechanisms"] = security.mechanism
-            found[f"{of}{security.mechanism.lower()}.sasl.jaas.config"] = self._server_jaas()
-        if security.acl:
-            found["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-            # The broker itself, and the check whether it answers, use the inner listener without a login.
-            found["super.users"] = f"User:ANONYMOUS;User:{ADMIN}"
-        return found
-
-    @property
-    def commands(self) -> list[list[str]]:
-        """The commands that turn the PKCS12 stores into JKS stores; no password is among the arguments."""
-        if self.keytool is None or not self.security.encrypted:
-            return []
-        password = self._file(_STORE_PASSWORD)
-        # It runs for half a second.
-        start = [str(self.keytool), "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData"]
-        made = [
-            [
-                *[*start, "-importcert", "-noprompt", "-alias", "ca", "-file", self._file("ca.pem")],
-                *["-keystore", self._file("truststore.jks"), "-storetype", "JKS"],
-                *["-storepass:file", password],
-            ]
-        ]
-        if self.security.client_certificate:
-            made.append(
-                [
-                    *[*start, "-importkeystore", "-noprompt", "-srckeystore", self._file(f"{USER}.p12")],
-                    *["-srcstoretype", "PKCS12", "-srcstorepass:file", password],
-                    *["-destkeystore", self._file(f"{USER}.jks"), "-deststoretype", "JKS"],
-                    *["-deststorepass:file", password],
-                ]
+            # The broker's own token. Nothing asks for it, but without a name in it the broker would not start.
+            options = {"OAUTHBEARER": {_TOKEN: "broker"}}.get(
+                security.mechanism, {f"user_{user}": password for user, password in self.passwords.items()}
             )
-        return made
+            settings["sasl.enabled.mechanisms"] = security.mechanism
+            settings[f"{security.mechanism.lower()}.sasl.jaas.config"] = _login(
+                security.mechanism, {} if security.scram else options
+            )
+        if security.acl:
+            # The broker itself, and the check whether it answers, use the inner listener without a login.
+            more["super.users"] = f"User:ANONYMOUS;User:{ADMIN}"
+            more["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        return more | {f"listener.name.{_LISTENER.lower()}.{name}": each for name, each in settings.items()}
 
     def files(self, bootstrap: str) -> dict[str, bytes]:
-        """All files of the security except the JKS stores: contents by name; empty for PLAINTEXT.
+        """All files of the security: contents by name; empty for PLAINTEXT.
 
         Args:
             bootstrap: Where clients reach the broker.
         """
         if not self.security.is_secured:
             return {}
-        of_librdkafka = self.client_properties(bootstrap, form="librdkafka")
-        found = {
-            **self.stores,
-            CLIENT_PROPERTIES: _text(self.client_properties(bootstrap)),
-            # kcat takes everything after the first = unchanged.
-            "librdkafka.properties": "".join(
-                f"{name}={value}\n" for name, value in of_librdkafka.items()
-            ).encode(),
+        of_librdkafka = self.client_properties(bootstrap, form="librdkafka").items()
+        files = {
+            CLIENT_PROPERTIES: self.client_properties(bootstrap),
+            "admin.properties": self.client_properties(bootstrap, ADMIN) if self.security.mechanism else None,
+            "client-pkcs12.properties": self.client_properties(bootstrap, stores="PKCS12")
+            if self.security.encrypted
+            else None,
         }
-        if ADMIN in self.security.users:
-            found["admin.properties"] = _text(self.client_properties(bootstrap, ADMIN))
-        for stores in self._other_stores():
-            name = f"client-{stores.lower()}.properties"
-            found[name] = _text(self.client_properties(bootstrap, stores=stores))
-        return found
+        return {
+            **self.stores,
+            # kcat takes everything after the first = unchanged.
+            "librdkafka.properties": "".join(f"{name}={value}\n" for name, value in of_librdkafka).encode(),
+            **{name: properties_text(each).encode("ascii") for name, each in files.items() if each},
+        }
 
     def client_properties(
         self, bootstrap: str, user: str = USER, form: Form = "java", stores: Stores = "PEM"
@@ -296,106 +271,59 @@ class BrokerSecurity:
 
         Raises:
             PartwrightError: There is no such user, form or format.
-            BrokerError: There are no JKS stores: keytool is missing, or librdkafka, which takes none, is to read them.
         """
-        for given, what, names in (
+        for value, what, names in (
             (user, "user", self.security.users),
             (form, "form", get_args(Form)),
             (stores, "format of stores", get_args(Stores)),
         ):
-            if given not in names:
-                raise unknown(given, what, names, f"a Kafka with {self.security.name}")
-        found = {"bootstrap.servers": bootstrap, "security.protocol": self.security.protocol}
-        if form == "java":
-            return found | self._java_trust(stores) | self._java_login(user)
-        return found | self._librdkafka_trust(stores) | self._librdkafka_login(user)
-
-    def _java_trust(self, stores: Stores) -> dict[str, str]:
-        if not self.security.encrypted:
-            return {}
-        if stores == "JKS" and self.keytool is None:
-            raise BrokerError("there is no keytool next to java to make JKS stores: take PEM or PKCS12")
-        ending = {"PEM": "pem", "PKCS12": "p12", "JKS": "jks"}[stores]
-        password = {} if stores == "PEM" else {"password": self.store_password}
-        trusted = {
-            "type": stores,
-            "location": self._file("ca.pem" if stores == "PEM" else f"truststore.{ending}"),
-        }
-        found = {f"ssl.truststore.{name}": value for name, value in (trusted | password).items()}
-        if self.security.client_certificate:
-            shown = {"type": stores, "location": self._file(f"{USER}.{ending}")}
-            found |= {f"ssl.keystore.{name}": value for name, value in (shown | password).items()}
-            found |= {f"ssl.key.{name}": value for name, value in password.items()}
-        return found
-
-    def _librdkafka_trust(self, stores: Stores) -> dict[str, str]:
-        if not self.security.encrypted:
-            return {}
-        if stores == "JKS":
-            raise BrokerError("librdkafka reads no JKS stores: take PEM or PKCS12")
-        # It takes authorities only as PEM.
-        found = {"ssl.ca.location": self._file("ca.pem")}
-        if self.security.client_certificate and stores == "PEM":
-            both = self._file(f"{USER}.pem")
-            found |= {"ssl.certificate.location": both, "ssl.key.location": both}
-        elif self.security.client_certificate:
-            found |= {
-                "ssl.keystore.location": self._file(f"{USER}.p12"),
-                "ssl.keystore.password": self.store_password,
-            }
-        return found
-
-    def _java_login(self, user: str) -> dict[str, str]:
-        mechanism = self.security.mechanism
-        if mechanism is None:
-            return {}
+            if value not in names:
+                raise unknown(value, what, names, f"a Kafka with {self.security.name}")
+        settings = {"bootstrap.servers": bootstrap, "security.protocol": self.security.protocol}
+        if self.security.encrypted:
+            settings |= (
+                self._stores_for_java(stores) if form == "java" else self._stores_for_librdkafka(stores)
+            )
+        if (mechanism := self.security.mechanism) is None:
+            return settings
+        settings["sasl.mechanism"] = mechanism
         if mechanism == "OAUTHBEARER":
-            options = f'unsecuredLoginStringClaim_sub="{user}"'
-        else:
-            options = f'username="{user}" password="{self.passwords[user]}"'
-        return {
-            "sasl.mechanism": mechanism,
-            "sasl.jaas.config": f"{_login_module(mechanism)} required {options};",
-        }
-
-    def _librdkafka_login(self, user: str) -> dict[str, str]:
-        mechanism = self.security.mechanism
-        if mechanism is None:
-            return {}
-        found = {"sasl.mechanism": mechanism}
-        if mechanism == "OAUTHBEARER":
-            return found | {
+            of_java = {_TOKEN: user}
+            own = {
                 "enable.sasl.oauthbearer.unsecure.jwt": "true",
                 "sasl.oauthbearer.config": f"principal={user}",
             }
-        return found | {"sasl.username": user, "sasl.password": self.passwords[user]}
+        else:
+            of_java = {"username": user, "password": self.passwords[user]}
+            own = {f"sasl.{name}": value for name, value in of_java.items()}
+        return settings | ({"sasl.jaas.config": _login(mechanism, of_java)} if form == "java" else own)
 
-    def _server_jaas(self) -> str:
-        mechanism = self.security.mechanism or ""
-        options = {
-            "PLAIN": "".join(f' user_{user}="{password}"' for user, password in self.passwords.items()),
-            # The broker's own token. Nothing asks for it, but without a name in it the broker would not start.
-            "OAUTHBEARER": ' unsecuredLoginStringClaim_sub="broker"',
-        }
-        return f"{_login_module(mechanism)} required{options.get(mechanism, '')};"
+    def _stores_for_java(self, stores: Stores) -> dict[str, str]:
+        places = {"truststore": self._file("ca.pem" if stores == "PEM" else "truststore.p12")}
+        if self.security.client_certificate:
+            places["keystore"] = self._file(f"{USER}.{_ENDINGS[stores]}")
+        settings: dict[str, str] = {f"ssl.{store}.type": stores for store in places}
+        settings |= {f"ssl.{store}.location": place for store, place in places.items()}
+        if stores != "PEM":
+            settings |= {f"ssl.{store}.password": self.store_password for store in places}
+            settings |= {"ssl.key.password": self.store_password} if "keystore" in places else {}
+        return settings
 
-    def _other_stores(self) -> list[Stores]:
-        if not self.security.encrypted:
-            return []
-        return ["PKCS12"] if self.keytool is None else ["PKCS12", "JKS"]
+    def _stores_for_librdkafka(self, stores: Stores) -> dict[str, str]:
+        # It takes authorities only as PEM.
+        settings = {"ssl.ca.location": self._file("ca.pem")}
+        own = self._file(f"{USER}.{_ENDINGS[stores]}")
+        if self.security.client_certificate and stores == "PEM":
+            settings |= {"ssl.certificate.location": own, "ssl.key.location": own}
+        elif self.security.client_certificate:
+            settings |= {"ssl.keystore.location": own, "ssl.keystore.password": self.store_password}
+        return settings
 
     def _file(self, name: str) -> str:
         return str(self.folder / name)
 
 
-def _login_module(mechanism: str) -> str:
-    """The class of Kafka's JAAS login module for a SASL mechanism."""
-    package, name = {
-        "PLAIN": ("plain", "PlainLoginModule"),
-        "OAUTHBEARER": ("oauthbearer", "OAuthBearerLoginModule"),
-    }.get(mechanism, ("scram", "ScramLoginModule"))
-    return f"{_MODULES}{package}.{name}"
-
-
-def _text(settings: Mapping[str, str]) -> bytes:
-    return properties(settings).encode("ascii")
+def _login(mechanism: str, options: Mapping[str, str]) -> str:
+    """The text of `sasl.jaas.config` with Kafka's own login module for a mechanism."""
+    module = next(name for name, mechanisms in MODULES.items() if mechanism in mechanisms)
+    return jaas_text(module, options)

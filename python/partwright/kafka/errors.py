@@ -10,7 +10,8 @@ import shlex
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from partwright.errors import BrokerError, MissingExtraError
+from partwright.errors import BrokerError
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,11 +200,11 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
     if row.meaning is Meaning.NO_RIGHT:
         name = "" if row.resource == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
         return BrokerError(f"{where} gives {no_right(operation, row.resource, name)}", value=error.name())
-    told = str(error.str())
+    text = str(error.str())
     # Kafka has no message for some errors.
-    said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
+    reason = config.redacted(f"{text}{error.name()}" if text.endswith(": ") else text)
     kind = RetriableError if row.again else BrokerError
-    return kind(f"{where} refuses {of} ({said}): {row.remedy}", value=error.name(), reason=said)
+    return kind(f"{where} refuses {of} ({reason}): {row.remedy}", value=error.name(), reason=reason)
 
 
 def no_right(operation: str, kind: str, name: str = "") -> str:
@@ -263,7 +264,7 @@ def try_again(
         >>> try_again(lambda: next(numbers), 5, answer=lambda found: found < 3)
         3
     """
-    try:
+    with extra_package("tenacity"):
         from tenacity import (
             Retrying,
             retry_if_exception,
@@ -271,8 +272,6 @@ def try_again(
             stop_after_delay,
             wait_random_exponential,
         )
-    except ImportError as missing:
-        raise MissingExtraError("tenacity is missing: pip install 'partwright[kafka]'") from missing
     attempts = Retrying(
         retry=retry_if_exception(error) | retry_if_result(answer),
         stop=stop_after_delay(seconds),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import os
+import re
 import ssl
 import sys
 import threading
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import filelock
@@ -32,7 +33,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Jar", "JarError", "JarSet", "jars", "jars_folder", "locked"]
+__all__ = [
+    "CONNECTORS",
+    "Jar",
+    "JarError",
+    "JarSet",
+    "SparkBuild",
+    "connector_set",
+    "jars",
+    "jars_folder",
+    "locked",
+]
 
 _ATTEMPTS = 4
 _BACKOFF_S = 0.5
@@ -100,7 +111,7 @@ def locked(name: str) -> JarSet:
     """One set of jars, read from the lock and the environment.
 
     Args:
-        name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
+        name: `broker`, or the name that `partwright.kafka.jars.connector_set` gives.
 
     Raises:
         JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is not an address.
@@ -135,7 +146,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
     may ask at once: one of them downloads, the others wait for it.
 
     Args:
-        set_name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
+        set_name: `broker`, or the name that `partwright.kafka.jars.connector_set` gives.
         progress: Called from several threads, one at a time, with the bytes downloaded and the bytes in all. By default
             a bar is drawn on stderr if that is a terminal.
 
@@ -149,12 +160,12 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
         >>> [file.name for file in jars("connector-4.2.0_2.13")][0]  # doctest: +SKIP
         'commons-pool2-2.13.1.jar'
     """
-    wanted, folder = locked(set_name), jars_folder()
-    if _missing(wanted.jars, folder):
+    jar_set, folder = locked(set_name), jars_folder()
+    if _missing(jar_set.jars, folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(folder / ".fetching", timeout=_OTHER_PROCESS_S):
-                _fetch_all(wanted, _missing(wanted.jars, folder), folder, progress)
+                _fetch_all(jar_set, _missing(jar_set.jars, folder), folder, progress)
         except filelock.Timeout as error:
             raise JarError(
                 f"another process is still fetching jars into {folder}: wait for it, or end it"
@@ -163,11 +174,11 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
             raise JarError(
                 f"no jars can be kept in {folder} ({error.strerror}): name another folder in PARTWRIGHT_CACHE"
             ) from error
-    return [folder / jar.path for jar in wanted.jars]
+    return [folder / jar.path for jar in jar_set.jars]
 
 
-def _missing(wanted: Sequence[Jar], folder: Path) -> list[Jar]:
-    return [jar for jar in wanted if not _is_kept(jar, folder / jar.path)]
+def _missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
+    return [jar for jar in jars if not _is_kept(jar, folder / jar.path)]
 
 
 def _is_kept(jar: Jar, file: Path) -> bool:
@@ -181,13 +192,13 @@ def _is_kept(jar: Jar, file: Path) -> bool:
 
 
 def _fetch_all(
-    wanted: JarSet, missing: list[Jar], folder: Path, progress: Callable[[int, int], None] | None
+    jar_set: JarSet, missing: list[Jar], folder: Path, progress: Callable[[int, int], None] | None
 ) -> None:
     if not missing:
         return
     total = sum(jar.size for jar in missing)
-    with _shown(wanted.name, len(missing), progress) as show, ThreadPoolExecutor(_THREADS) as pool:
-        fetch = _Fetch(wanted.repository, folder, lambda fetched: show(fetched, total))
+    with _shown(jar_set.name, len(missing), progress) as show, ThreadPoolExecutor(_THREADS) as pool:
+        fetch = _Fetch(jar_set.repository, folder, lambda fetched: show(fetched, total))
         try:
             for done in [pool.submit(fetch.jar, jar) for jar in missing]:
                 done.result()
@@ -230,7 +241,7 @@ class _Fetch:
         """Download one jar, and try again if the network error may be temporary."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                self._attempt(jar)
+                self._download(jar)
             except _NETWORK_ERRORS as error:
                 final = False
                 if isinstance(error, urllib.error.HTTPError):
@@ -244,35 +255,29 @@ class _Fetch:
             else:
                 return
 
-    def _attempt(self, jar: Jar) -> None:
-        target = self._folder / jar.path
+    def _download(self, jar: Jar) -> None:
+        target, address = self._folder / jar.path, self._repository + jar.path
         target.parent.mkdir(parents=True, exist_ok=True)
         # A killed process leaves a partial file, and the next process overwrites it.
         part = target.with_name(f"{target.name}.part")
-        try:
-            self._download(jar, part)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-
-    def _download(self, jar: Jar, part: Path) -> None:
         digest, size = hashlib.sha256(), 0
         try:
-            with self._open(jar) as answer, part.open("wb") as file:
+            with (
+                urllib.request.urlopen(address, timeout=_SILENCE_S) as answer,  # noqa: S310 - the lock's or the user's, its scheme checked
+                part.open("wb") as file,
+            ):
                 while not self.stopped.is_set() and (chunk := answer.read(_CHUNK_BYTES)):
                     file.write(chunk)
                     digest.update(chunk)
                     size += len(chunk)
                     self._count(len(chunk))
             self._check(jar, digest.hexdigest(), size)
+            part.replace(target)
         except BaseException:
             self._count(-size)
             raise
-
-    def _open(self, jar: Jar) -> IO[bytes]:
-        address = self._repository + jar.path
-        found = urllib.request.urlopen(address, timeout=_SILENCE_S)  # noqa: S310 - the lock's or the user's, its scheme checked
-        return cast("IO[bytes]", found)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _check(self, jar: Jar, sha256: str, size: int) -> None:
         if size < jar.size:
@@ -281,8 +286,7 @@ class _Fetch:
             raise JarError(
                 f"{jar.coordinates} from {self._repository} is not the file that was locked: its sha256 is "
                 f"{sha256} ({counted(size, 'byte')}) instead of {jar.sha256} ({counted(jar.size, 'byte')}); ask "
-                f"whoever runs that "
-                "repository"
+                "whoever runs that repository"
             )
 
     def _count(self, size: int) -> None:
@@ -291,11 +295,68 @@ class _Fetch:
             self._show(self._fetched)
 
     def _refusal(self, jar: Jar, error: Exception) -> str:
+        why = str(getattr(error, "reason", None) or error)
         if isinstance(error, http.client.IncompleteRead):
             why = f"{error.expected} of its {counted(jar.size, 'byte')} did not come"
-        else:
-            why = str(getattr(error, "reason", None) or error)
         return (
             f"{jar.coordinates} cannot be fetched from {self._repository} ({why}): check the network, or "
             "name a mirror in PARTWRIGHT_MAVEN_REPOSITORY"
         )
+
+
+# If Maven Central lacks a Spark's connector, the nearest one that works with it.
+CONNECTORS = {
+    ("3.5", "2.12"): "connector-3.5.7_2.12",
+    ("3.5", "2.13"): "connector-3.5.9_2.13",
+    ("4.0", "2.13"): "connector-4.0.4_2.13",
+    ("4.1", "2.13"): "connector-4.1.3_2.13",
+    ("4.2", "2.13"): "connector-4.2.0_2.13",
+    ("4.3", "2.13"): "connector-4.2.0_2.13",
+}
+
+
+class SparkBuild(NamedTuple):
+    """A Spark, and the Scala that its jars are compiled for; one version of Spark may exist for two."""
+
+    spark: str
+    scala: str
+
+    @property
+    def minor(self) -> str:
+        """Spark's minor version."""
+        return ".".join(self.spark.split(".")[:2])
+
+
+def connector_set(build: SparkBuild) -> str:
+    """The name of the set, for `partwright.kafka.jars.jars`.
+
+    A Spark that is newer than all of them gets the newest connector; that is an attempt, as is the rest of a newer
+    PySpark.
+
+    Args:
+        build: The Spark, such as 3.5.9 for Scala 2.12.
+
+    Raises:
+        JarError: There is no set for it; the error lists the existing ones and what to do.
+
+    Examples:
+        >>> connector_set(SparkBuild("4.3.0", "2.13"))
+        'connector-4.2.0_2.13'
+    """
+    key = build.minor, build.scala
+    name = CONNECTORS.get(key)
+    newest = max(CONNECTORS, key=_numbers)
+    if name is None and build.scala == newest[1] and _numbers(key) > _numbers(newest):
+        name = CONNECTORS[newest]
+    if name is None:
+        known = ", ".join(f"{spark} (Scala {scala})" for spark, scala in CONNECTORS)
+        raise JarError(
+            f"there is no Kafka connector here for Spark {build.spark} (Scala {build.scala}), only for Spark {known}: "
+            "leave out kafka and name the connector in spark.jars.packages"
+        )
+    return name
+
+
+def _numbers(key: tuple[str, str]) -> list[int]:
+    """The numbers of a minor version, because 4.10 is newer than 4.9."""
+    return [int(number) for number in re.findall(r"\d+", key[0])]

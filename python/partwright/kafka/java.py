@@ -7,14 +7,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from partwright.errors import MissingExtraError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command", "properties"]
+__all__ = ["MINIMUM", "java_command", "java_major_version"]
 
 # Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
@@ -43,29 +39,11 @@ def java_command() -> Path:
     quoted = _QUOTED.search(text)
     major = java_major_version(quoted[1]) if quoted else None
     if quoted is None or major is None:
-        said = text.strip().splitlines()[:1] or ["nothing"]
-        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {said[0]!r}: {_INSTALL}")
+        lines = text.strip().splitlines()[:1] or ["nothing"]
+        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {lines[0]!r}: {_INSTALL}")
     if major < MINIMUM:
         raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
     return java
-
-
-def keytool_command(java: Path) -> Path | None:
-    """The `keytool` of the same Java, which makes and converts key stores; None if it is missing.
-
-    Args:
-        java: The result of `java_command`.
-
-    Examples:
-        >>> keytool_command(java_command()).stem
-        'keytool'
-    """
-    # The `java` on PATH is often a link in a folder that has links to only some of Java's programs.
-    for folder in (java.parent, java.resolve().parent):
-        found = shutil.which("keytool", path=folder)
-        if found is not None:
-            return Path(found)
-    return None
 
 
 def java_major_version(version: str) -> int | None:
@@ -81,40 +59,8 @@ def java_major_version(version: str) -> int | None:
         >>> java_major_version("1.8.0_392"), java_major_version("21-ea"), java_major_version("unknown")
         (8, 21, None)
     """
-    found = _MAJOR.match(version)
-    return int(found[1]) if found else None
-
-
-def properties(settings: Mapping[str, str]) -> str:
-    r"""The text of a properties file that Java's `Properties.load` reads back unchanged, for any names and values.
-
-    Args:
-        settings: The values by their names.
-
-    Returns:
-        A line for each setting, in ASCII.
-
-    Examples:
-        >>> properties({"a b": " c=ü\n"})
-        'a\\ b=\\ c=\\u00fc\\n\n'
-    """
-    return "".join(f"{_escaped(name, ' =:#!')}={_escaped(value, '')}\n" for name, value in settings.items())
-
-
-_NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
-
-
-def _escaped(text: str, marks: str) -> str:
-    """The text with a backslash before each character that Java would misread: `marks`, and a leading blank."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    characters = (chr(int.from_bytes(units[at : at + 2])) for at in range(0, len(units), 2))
-    escaped = [
-        f"\\{each}"
-        if each in marks or (each == " " and not place)
-        else _NAMED.get(each) or (each if each.isascii() else f"\\u{ord(each):04x}")
-        for place, each in enumerate(characters)
-    ]
-    return "".join(escaped)
+    match = _MAJOR.match(version)
+    return int(match[1]) if match else None
 
 
 def _find() -> tuple[Path, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import admin_client
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.topics import check_topic_name, described, no_topic
 
 if TYPE_CHECKING:
@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from kafka import KafkaAdminClient
 
     from partwright.kafka.client import Admin
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
 
 __all__ = ["live_cluster"]
 
 # The ids of a partition, its leader, its replicas, its in-sync replicas and its offline replicas.
-_Told: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[int]"]
+_Replicas: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[int]"]
 
 # org.apache.kafka.common.internals.Topic.
 _INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+_WHERE = "in the cluster of this client"
+# The libraries by the classes of their errors.
+_ERRORS = {"KafkaError": "kafka-python", "KafkaException": "confluent-kafka"}
 # Seconds in a day.
 _LONGEST = 86_400
 
@@ -59,18 +62,16 @@ def live_cluster(
         raise PartwrightError(
             f"a {type(source).__name__} has its own configuration: leave out kafka_config, or give host:port"
         )
-    with _open_client():
+    with _client_errors():
         return _of_client(source, names, timeout)
 
 
 def _of_client(source: object, names: Sequence[str] | None, timeout: float) -> Cluster:
     libraries = {each.__module__.split(".")[0] for each in type(source).__mro__}
     if "cimpl" in libraries and hasattr(source, "list_topics"):
-        with _confluent_errors():
-            return _of_confluent(source, names, timeout)
+        return _of_confluent(source, names, timeout)
     if "kafka" in libraries and hasattr(source, "describe_topics"):
-        with _kafka_python_errors():
-            return _of_kafka_python(source, names, "in the cluster of this client")
+        return _of_kafka_python(source, names)
     raise PartwrightError(
         f"no cluster can be read from a {type(source).__name__}: give host:port, an admin client of kafka-python 3, "
         "or an AdminClient, Producer or Consumer of confluent-kafka"
@@ -98,21 +99,20 @@ def _of_address(admin: Admin, names: Sequence[str] | None) -> Cluster:
             raise BrokerError(
                 f"Kafka {admin.where} shows this user no topic: make one, or grant DESCRIBE on the existing ones"
             )
-    found: dict[str, list[_Told]] = {}
+    topics: dict[str, list[_Replicas]] = {}
     for name, topic in described(admin, names).items():
         if topic is None:
             raise no_topic(admin, name)
-        found[name] = []
+        topics[name] = []
         for each in topic.partitions:
-            replicas = [node.id for node in each.replicas]
-            offline = [node for node in replicas if node not in live]
+            replicas, in_sync = ([node.id for node in nodes] for nodes in (each.replicas, each.isr))
             leader = cast("Node | None", each.leader)
-            led = -1 if leader is None else leader.id
-            found[name].append((each.id, led, replicas, [node.id for node in each.isr], offline))
-    return _cluster(sorted(brokers, key=lambda broker: broker.id), found, names, admin.where)
+            offline = [node for node in replicas if node not in live]
+            topics[name].append((each.id, -1 if leader is None else leader.id, replicas, in_sync, offline))
+    return _cluster(sorted(brokers, key=lambda broker: broker.id), topics, names)
 
 
-def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where: str) -> Cluster:
+def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None) -> Cluster:
     brokers = [
         Broker(each["broker_id"], each["host"], each["port"], each["rack"])
         for each in admin.describe_cluster()["brokers"]
@@ -121,99 +121,73 @@ def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where
     ]
     from kafka.errors import UnknownTopicOrPartitionError
 
-    found: dict[str, list[_Told]] = {}
+    topics: dict[str, list[_Replicas]] = {}
+    fields = ("partition_index", "leader_id", "replica_nodes", "isr_nodes", "offline_replicas")
     # Some brokers take an empty list as all topics.
     for topic in admin.describe_topics(names) if names != [] else []:
         if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            raise _no_topic(topic["name"], where)
+            raise _no_topic(topic["name"])
         if topic["error_code"]:
             raise BrokerError(
-                f"Kafka {where} refuses topic {topic['name']!r}: its error {topic['error_code']}"
+                f"Kafka {_WHERE} refuses topic {topic['name']!r}: its error {topic['error_code']}"
             )
-        found[topic["name"]] = [
-            (
-                each["partition_index"],
-                each["leader_id"],
-                each["replica_nodes"],
-                each["isr_nodes"],
-                each["offline_replicas"],
-            )
-            for each in topic["partitions"]
-        ]
-    return _cluster(brokers, found, names, where)
+        topics[topic["name"]] = [tuple(each[field] for field in fields) for each in topic["partitions"]]
+    return _cluster(brokers, topics, names)
 
 
 def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> Cluster:
     # Ask for all topics: a producer that asks for one topic creates it.
-    told = client.list_topics(timeout=timeout)
+    metadata = client.list_topics(timeout=timeout)
     racks: dict[int, str | None] = {}
     if hasattr(client, "describe_cluster"):
         described = client.describe_cluster(request_timeout=timeout).result()
         racks = {each.id: each.rack for each in described.nodes}
     brokers = [
         Broker(each.id, each.host, each.port, racks.get(each.id))
-        for each in sorted(told.brokers.values(), key=lambda broker: broker.id)
+        for each in sorted(metadata.brokers.values(), key=lambda broker: broker.id)
     ]
-    for name, topic in told.topics.items():
+    for name, topic in metadata.topics.items():
         if topic.error is not None and (names is None or name in names):
-            raise BrokerError(f"Kafka refuses topic {name!r} in the cluster of this client: {topic.error}")
-    found: dict[str, list[_Told]] = {
+            raise BrokerError(f"Kafka refuses topic {name!r} {_WHERE}: {topic.error}")
+    topics: dict[str, list[_Replicas]] = {
         name: [(each.id, each.leader, each.replicas, each.isrs, ()) for each in topic.partitions.values()]
-        for name, topic in told.topics.items()
+        for name, topic in metadata.topics.items()
     }
-    return _cluster(brokers, found, names, "in the cluster of this client")
+    return _cluster(brokers, topics, names)
 
 
 def _cluster(
-    brokers: list[Broker],
-    found: dict[str, list[_Told]],
-    names: Sequence[str] | None,
-    where: str,
+    brokers: list[Broker], described_topics: dict[str, list[_Replicas]], names: Sequence[str] | None
 ) -> Cluster:
     live = {broker.id for broker in brokers}
     if names is None:
-        names = sorted(set(found) - _INTERNAL)
+        names = sorted(set(described_topics) - _INTERNAL)
     topics = {}
     for name in names:
-        if name not in found:
-            raise _no_topic(name, where)
+        if name not in described_topics:
+            raise _no_topic(name)
         topics[name] = [
             Partition(number, leader if leader in live else None, tuple(has), tuple(synced), tuple(offline))
-            for number, leader, has, synced, offline in sorted(found[name])
+            for number, leader, has, synced, offline in sorted(described_topics[name])
         ]
     return Cluster(tuple(brokers), {name: tuple(those) for name, those in topics.items()})
 
 
-def _no_topic(name: str, where: str) -> BrokerError:
-    return BrokerError(f"there is no topic {name!r} {where}: check its name, or make it first")
+def _no_topic(name: str) -> BrokerError:
+    return BrokerError(f"there is no topic {name!r} {_WHERE}: check its name, or make it first")
 
 
 @contextmanager
-def _open_client() -> Iterator[None]:
-    """The errors that both libraries raise for a closed client, as our errors."""
+def _client_errors() -> Iterator[None]:
+    """The errors of both libraries, and those that they raise for a closed client, as our errors."""
     try:
         yield
-    except RuntimeError as error:
-        raise BrokerError(f"this client cannot be asked ({error}): give one that is open") from error
-
-
-@contextmanager
-def _kafka_python_errors() -> Iterator[None]:
-    """Errors of kafka-python as our errors."""
-    try:
-        yield
+    except PartwrightError:
+        raise
     except Exception as error:
-        if not any(each.__name__ == "KafkaError" for each in type(error).__mro__):
-            raise
-        raise BrokerError(f"kafka-python has no metadata ({error}): is the broker running?") from error
-
-
-@contextmanager
-def _confluent_errors() -> Iterator[None]:
-    """Errors of confluent-kafka as our errors."""
-    try:
-        yield
-    except Exception as error:
-        if type(error).__name__ != "KafkaException":
-            raise
-        raise BrokerError(f"confluent-kafka has no metadata ({error}): is the broker running?") from error
+        kinds = {each.__name__ for each in type(error).__mro__}
+        if library := next((name for kind, name in _ERRORS.items() if kind in kinds), None):
+            raise BrokerError(f"{library} has no metadata ({error}): is the broker running?") from error
+        if isinstance(error, RuntimeError):
+            raise BrokerError(f"this client cannot be asked ({error}): give one that is open") from error
+        raise

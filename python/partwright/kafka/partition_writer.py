@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.kafka.last_marks import last_rows, settled_ends
+from partwright.kafka.marks import last_rows, settled_ends
 from partwright.kafka.writing import Writing, WritingAdvice
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ class PartitionWriter:
         if end <= begin:
             return None
         window = {self.partition: (begin, end)}
-        found = last_rows(self._config, self._topic, window, self._mark, committed=True)
-        return found.get(self.partition)
+        rows = last_rows(self._config, self._topic, window, self._mark, committed=True)
+        return rows.get(self.partition)
 
     def _commit(self) -> None:
         count = self._writing.count

@@ -13,14 +13,19 @@ partition. This makes Python's producers agree with another client:
 from __future__ import annotations
 
 import random
+import secrets
 import threading
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka.producer_adapter import LiveProducer, Metadata, is_strategy
+from partwright.kafka.extras import extra_package
 from partwright.keys.hashing import encode, partition_for_key
+from partwright.producer.configs import ProducerConfig
+from partwright.producer.custom import OwnPartitioner, is_path
+from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +34,158 @@ if TYPE_CHECKING:
     from kafka.cluster import ClusterMetadata
     from kafka.partitioner import Partitioner
 
-__all__ = ["CallablePartitioner", "ConfluentPartitioner", "KafkaPythonPartitioner"]
+__all__ = [
+    "CallablePartitioner",
+    "ConfluentPartitioner",
+    "KafkaPythonPartitioner",
+    "LiveProducer",
+    "Metadata",
+    "is_strategy",
+]
+
+
+def is_strategy(strategy: object) -> bool:
+    """Whether a strategy is more than the key's hash, which keeps no state between records.
+
+    Examples:
+        >>> is_strategy("sticky"), is_strategy("key"), is_strategy(None)
+        (True, False, False)
+    """
+    return not (strategy is None or (isinstance(strategy, str) and strategy == "key"))
+
+
+class Metadata(NamedTuple):
+    """A library's raw metadata of a topic: compared for each record, and converted only when it has changed.
+
+    Attributes:
+        brokers: Id, host, port and rack of each.
+        partitions: Number and leader's ID of each, in ascending order; a leader that is not among the brokers counts as
+            none.
+    """
+
+    brokers: tuple[tuple[int, str | None, int | None, str | None], ...]
+    partitions: tuple[tuple[int, int | None], ...]
+
+
+class LiveProducer:
+    """A `partwright.Producer` for the topics to which records were sent, in the order of Java's metadata.
+
+    Attributes:
+        strategy: The strategy's name.
+        counts_bytes: Whether the choice depends on the records' bytes.
+
+    Args:
+        strategy: Its name, or your own partitioner; see `partwright.Producer`.
+        client: Whose rule places records by key.
+        configs: Kafka's own keys and values.
+        seed: The seed of all draws; None draws that too, so that no two producers start the same.
+
+    Raises:
+        PartwrightError: An unknown strategy or client; a config that Kafka refuses; or `field`, because a record that a
+            producer sends has no field.
+    """
+
+    def __init__(
+        self,
+        strategy: object,
+        client: str,
+        configs: Mapping[str, object] | None,
+        seed: int | None,
+    ) -> None:
+        is_own = not isinstance(strategy, str) or is_path(strategy)
+        own = OwnPartitioner.of(strategy) if is_own else None
+        self._choice = strategy if own is None else own.partitioner
+        self._client, self._configs = client, configs
+        self._seed = secrets.randbits(63) if seed is None else seed
+        # Refuse now what would be refused at the first record; a user's own partitioner is configured only once.
+        checked = self._made(Cluster.of({"topic": 1}), strategy if own is None else "explicit")
+        if checked.strategy == "field":
+            raise PartwrightError(
+                "a record that a producer sends has no field: place tables by the strategy field, with Producer.place"
+            )
+        self.strategy = checked.strategy if own is None else own.name
+        self.counts_bytes = checked.counts_bytes if own is None else own.is_told
+        self._producer: Producer | None = None
+        self._known: dict[str, Metadata] = {}
+        self._lock = threading.Lock()
+        self._again = threading.local()
+
+    def partition(
+        self,
+        topic: str,
+        metadata: Metadata,
+        key: bytes | None,
+        value: bytes | None,
+        *,
+        is_told: bool = False,
+    ) -> int:
+        """A record's partition; a strategy that counts bytes counts this record's.
+
+        Args:
+            topic: The topic.
+            metadata: Its present metadata.
+            key: The key's bytes.
+            value: The value's.
+            is_told: Whether the library tells of new batches (`on_new_batch`), and asks again about the record that
+                would have begun one. Otherwise batches are those that Kafka's `RecordAccumulator` would make.
+
+        Raises:
+            PartwrightError: Kafka's own producer would refuse the record.
+        """
+        with self._lock:
+            producer = self._learned(topic, metadata)
+            again: int | None = getattr(self._again, "partition", None)
+            self._again.partition = None
+            if is_told and producer.is_told:
+                placed = producer.partition(topic, key, value, time=_now())
+            elif again is not None:
+                return again
+            else:
+                placed = producer.place_record(topic, key, value, time=_now())
+        if placed is None:
+            raise PartwrightError(
+                f"the strategy {producer.strategy} has no partition for a record without a key"
+            )
+        return placed
+
+    def on_new_batch(self, topic: str, previous: int) -> None:
+        """Tell the strategy that a record would begin a batch; the same thread then asks about the record again."""
+        with self._lock:
+            producer = self._producer
+            if producer is not None and producer.is_told:
+                producer.on_new_batch(topic, previous)
+            else:
+                self._again.partition = previous
+
+    def _learned(self, topic: str, metadata: Metadata) -> Producer:
+        """The producer, updated to this metadata."""
+        if self._producer is not None and self._known.get(topic) == metadata:
+            return self._producer
+        if not metadata.partitions:
+            raise BrokerError(
+                f"topic {topic!r} is not in the cluster's metadata, so it has no partitions yet"
+            )
+        self._known[topic] = metadata
+        brokers = {broker[0]: Broker(*broker) for each in self._known.values() for broker in each.brokers}
+        topics = {
+            name: tuple(
+                Partition(number, leader if leader in brokers else None) for number, leader in each.partitions
+            )
+            for name, each in self._known.items()
+        }
+        cluster = Cluster(tuple(brokers.values()), topics).in_metadata_order()
+        if self._producer is None:
+            self._producer = self._made(cluster, self._choice)
+        else:
+            self._producer.update(cluster)
+        return self._producer
+
+    def _made(self, cluster: Cluster, strategy: object) -> Producer:
+        return Producer(cluster, ProducerConfig(strategy, self._configs, self._client, seed=self._seed))
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 class KafkaPythonPartitioner:
@@ -99,8 +255,8 @@ class KafkaPythonPartitioner:
             available = sorted(cluster.available_partitions_for_topic(topic) or partitions)
             return int(random.choice(available))  # noqa: S311 - as kafka-python draws; it is no secret
         # Leave the key out, so that no rule of the library uses it.
-        chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
-        return int(chosen)
+        number = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
+        return int(number)
 
     def on_new_batch(self, topic: str, cluster: ClusterMetadata, prev_partition: int) -> None:
         """See `kafka.partitioner.Partitioner`. A keyless record would begin a batch: the sticky partition changes."""
@@ -171,13 +327,6 @@ class CallablePartitioner:
         return self.choose(list(available) or partitions) if placed is None else partitions[placed]
 
 
-class _Producer(Protocol):
-    """The methods of confluent-kafka's `Producer` that are used."""
-
-    def list_topics(self, topic: str, timeout: float) -> Any:
-        """The cluster's metadata."""
-
-
 class ConfluentPartitioner:
     """Returns the partition for confluent-kafka's `produce(partition=...)`: its Python API takes no partitioner.
 
@@ -206,7 +355,7 @@ class ConfluentPartitioner:
 
     def __init__(
         self,
-        producer: _Producer,
+        producer: Any,
         client: str = "java",
         *,
         max_age: float = 300.0,
@@ -262,26 +411,28 @@ class ConfluentPartitioner:
     def _metadata(self, topic: str) -> Metadata:
         """The topic's partitions and their leaders, not older than `max_age`."""
         with self._lock:
-            known, asked = self._asked.get(topic, (None, 0.0))
-            if known is None or time.monotonic() - asked > self.max_age:
+            known, asked_at = self._asked.get(topic, (None, 0.0))
+            if known is None or time.monotonic() - asked_at > self.max_age:
                 known = self._ask(topic)
                 self._asked[topic] = (known, time.monotonic())
             return known
 
     def _ask(self, topic: str) -> Metadata:
         try:
-            found = self.producer.list_topics(topic, self.timeout)
-            told = found.topics[topic]
+            metadata = self.producer.list_topics(topic, self.timeout)
+            of_topic = metadata.topics[topic]
         except Exception as error:
             # Its class is that of confluent-kafka, which is not imported here.
             raise BrokerError(
                 f"the cluster does not say how many partitions topic {topic!r} has ({error})"
             ) from error
-        if told.error is not None or not told.partitions:
-            raise BrokerError(f"topic {topic!r} has no partitions ({told.error}): make the topic first")
+        if of_topic.error is not None or not of_topic.partitions:
+            raise BrokerError(f"topic {topic!r} has no partitions ({of_topic.error}): make the topic first")
         # librdkafka's metadata has no racks.
-        brokers = tuple((each.id, each.host, each.port, None) for each in found.brokers.values())
-        return Metadata(brokers, tuple(sorted((each.id, each.leader) for each in told.partitions.values())))
+        brokers = tuple((each.id, each.host, each.port, None) for each in metadata.brokers.values())
+        return Metadata(
+            brokers, tuple(sorted((each.id, each.leader) for each in of_topic.partitions.values()))
+        )
 
 
 def _live(
@@ -293,8 +444,8 @@ def _live(
 ) -> LiveProducer | None:
     """The strategy in use, if there is one."""
     if is_strategy(strategy):
-        for name, given in instead.items():
-            if given is not None:
+        for name, option in instead.items():
+            if option is not None:
                 raise PartwrightError(
                     f"{name}= and strategy= both serve records without a key: give one of them"
                 )
@@ -319,17 +470,12 @@ def _refuse_unknown(live: LiveProducer, topic: str | None) -> None:
         )
 
 
-class _TopicPartition(NamedTuple):
-    """A topic and partition in the form that kafka-python takes."""
-
-    topic: str
-    partition: int
-
-
 def _of_kafka_python(topic: str, cluster: ClusterMetadata) -> Metadata:
+    from kafka.structs import TopicPartition
+
     brokers = tuple((each.node_id, each.host, each.port, each.rack) for each in cluster.brokers())
     partitions = tuple(
-        (number, cluster.leader_for_partition(_TopicPartition(topic, number)))
+        (number, cluster.leader_for_partition(TopicPartition(topic, number)))
         for number in sorted(cluster.partitions_for_topic(topic) or ())
     )
     return Metadata(brokers, partitions)
@@ -337,24 +483,22 @@ def _of_kafka_python(topic: str, cluster: ClusterMetadata) -> Metadata:
 
 def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) -> Metadata:
     """Each available partition gets some leader, since the library does not say which broker leads it."""
-    there = set(available)
-    partitions = tuple((number, 0 if number in there else None) for number in sorted(all_partitions))
+    with_leader = set(available)
+    partitions = tuple((number, 0 if number in with_leader else None) for number in sorted(all_partitions))
     return Metadata(((0, None, None, None),), partitions)
 
 
 def _kafka_partitioners() -> ModuleType:
     """kafka-python's package of partitioners; its import prints a warning."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import kafka.partitioner
-        if not hasattr(kafka.partitioner, "StickyPartitioner"):
-            raise MissingExtraError(
-                "this kafka-python is older than 3: pip install 'kafka-python>=3.0.12', or take CallablePartitioner"
-            )
-    except ImportError as error:
-        if isinstance(error, MissingExtraError):
-            raise
-        raise MissingExtraError("kafka-python is missing: pip install 'kafka-python>=3.0.12'") from error
-    found: ModuleType = kafka.partitioner
-    return found
+    with (
+        extra_package("kafka-python", "{} is missing: pip install 'kafka-python>=3.0.12'"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import kafka.partitioner
+    if not hasattr(kafka.partitioner, "StickyPartitioner"):
+        raise MissingExtraError(
+            "this kafka-python is older than 3: pip install 'kafka-python>=3.0.12', or take CallablePartitioner"
+        )
+    module: ModuleType = kafka.partitioner
+    return module

@@ -67,16 +67,16 @@ def assign_json(
     check_topic_name(topic)
     if not is_single(keys):
         keys = as_arrow(keys, key_type)
-    found = partition_for_key(keys, n, client, key_type)
-    if found is None or isinstance(found, int):
-        return json.dumps({topic: [_placed(found, cast("Key | None", keys), client, key_type)]})
-    if not len(found):
+    partitions = partition_for_key(keys, n, client, key_type)
+    if partitions is None or isinstance(partitions, int):
+        return json.dumps({topic: [_placed(partitions, cast("Key | None", keys), client, key_type)]})
+    if not len(partitions):
         raise PartwrightError("there are no keys: name at least one")
-    if found.null_count:
-        row = pc.index(pc.is_null(found), True).as_py()
+    if partitions.null_count:
+        row = pc.index(pc.is_null(partitions), True).as_py()
         key_bytes = cast("pa.Array", encode(keys, key_type))[row].as_py()
         raise _unplaced(key_bytes, client, key_type).at_row(row)
-    return json.dumps({topic: sorted(pc.unique(found).to_pylist())})
+    return json.dumps({topic: sorted(pc.unique(partitions).to_pylist())})
 
 
 def read_commands(
@@ -115,10 +115,10 @@ def read_commands(
         --property key.deserializer=org.apache.kafka.common.serialization.LongDeserializer
     """
     check_topic_name(topic)
-    found = partition_for_key(key, n, client, key_type)
-    if not (found is None or isinstance(found, int)):
+    number = partition_for_key(key, n, client, key_type)
+    if not (number is None or isinstance(number, int)):
         raise KeyTypeError(f"one key is looked up, not {type(key).__name__}: assign_json takes a column")
-    partition = str(_placed(found, key, client, key_type))
+    partition = str(_placed(number, key, client, key_type))
     format_, class_ = _NUMBERS.get(key_type or "", (None, None))
     kcat = ["kcat", "-C", "-b", servers, "-t", topic, "-p", partition, "-o", "beginning", "-e"]
     kcat += ["-s", f"key={format_}"] if format_ else []
@@ -136,10 +136,10 @@ def read_commands(
     }
 
 
-def _placed(found: int | None, key: Key | None, client: str, key_type: str | None) -> int:
-    if found is None:
+def _placed(partition: int | None, key: Key | None, client: str, key_type: str | None) -> int:
+    if partition is None:
         raise _unplaced(encode(key, key_type), client, key_type)
-    return found
+    return partition
 
 
 def _unplaced(key: bytes | None, client: str, key_type: str | None) -> PartwrightError:

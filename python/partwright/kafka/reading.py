@@ -16,7 +16,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from partwright._check import MOST_LONG
-from partwright.errors import BrokerError
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import (
     SILENT,
     TIMEOUT_S,
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from partwright.kafka.client import Admin
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["ENDLESS", "STALL_S", "Reading", "Record", "Run", "records"]
+__all__ = ["ENDLESS", "STALL_S", "Reading", "Record", "Run", "UnreadableHeaderError", "headers_of", "records"]
+
 
 ENDLESS = MOST_LONG
 """The end of a window that goes on for as long as it is polled."""
@@ -93,6 +94,36 @@ class Run(NamedTuple):
     partition: int
     records: list[Record]
     value_bytes: int
+
+
+# confluent-kafka sets an exception and still returns a list. Python's interpreter, once it has made a frequent call
+# fast, does not notice that, and the exception appears wherever Python looks next. This way of calling always looks.
+_read: Callable[[Record], list[tuple[str, bytes | None]] | None] = methodcaller("headers")
+
+
+class UnreadableHeaderError(PartwrightError):
+    """A record has a header whose name is not UTF-8."""
+
+
+def headers_of(record: Record) -> list[tuple[str, bytes | None]]:
+    """A record's headers; empty if it has none. A producer takes them as they are: it refuses any other sequence.
+
+    librdkafka takes any bytes for a header's name, and confluent-kafka makes text of them up to the first NUL. So a
+    name that is not UTF-8 cannot be read, and what follows a NUL cannot be seen.
+
+    Raises:
+        UnreadableHeaderError: A name is not UTF-8. The record's headers must not be read again: confluent-kafka then
+            returns an object without its name, and Python crashes as it looks at it.
+    """
+    try:
+        return _read(record) or []
+    except (SystemError, UnicodeDecodeError):
+        raise UnreadableHeaderError(
+            f"the record at offset {record.offset()} of partition {record.partition()} of {record.topic()!r} has a "
+            "header name that is not UTF-8, which confluent-kafka cannot read: correct its writer, and start again "
+            "once the record is gone from the topic (by its retention, or kafka-delete-records.sh)",
+            value=record.offset(),
+        ) from None
 
 
 class Reading:
@@ -222,7 +253,7 @@ class Reading:
 
     def _opened(self) -> Consumer:
         """A consumer of the open partitions, each from the offset where the reading goes on."""
-        given = {
+        settings = {
             **_TUNED,
             **self._config.librdkafka(),
             **self._config.reading(),
@@ -230,9 +261,9 @@ class Reading:
             "isolation.level": "read_committed" if self._committed else "read_uncommitted",
             "error_cb": self._troubles.note,
         }
-        wait = min(int(str(given.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
+        wait = min(int(str(settings.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
         with refused_settings(self._config):
-            consumer: Consumer = confluent_kafka().Consumer({**given, _WAIT: wait}, logger=SILENT)
+            consumer: Consumer = confluent_kafka().Consumer({**settings, _WAIT: wait}, logger=SILENT)
         consumer.assign(self._places(sorted(self.open)))
         return consumer
 
@@ -295,8 +326,8 @@ class Reading:
 
     def _same(self, admin: Admin) -> None:
         """Refuse that the topic is gone, or is another one than at the beginning."""
-        found = described(admin, [self._topic])[self._topic]
-        if found is None or (self._id is not None and str(found.topic_id) != self._id):
+        description = described(admin, [self._topic])[self._topic]
+        if description is None or (self._id is not None and str(description.topic_id) != self._id):
             raise self._gone()
 
     def _gone(self) -> BrokerError:

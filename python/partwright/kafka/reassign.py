@@ -20,9 +20,10 @@ from partwright.cluster.reassignment import Batch
 from partwright.cluster.reassignment.saved import off_plan, refuse_changed
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.jars import jars
-from partwright.kafka.java import java_command, properties
+from partwright.kafka.java import java_command
 from partwright.kafka.metadata import live_cluster
 from partwright.kafka.throttles import find_throttles, remove_throttles
 from partwright.signals import Ended
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster, Partition
     from partwright.cluster.reassignment import Move
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.throttles import Throttles
 
 __all__ = ["execute", "live", "live_sizes"]
 
@@ -65,12 +67,12 @@ def live_sizes(config: KafkaConfig) -> dict[str, Any]:
         BrokerError: It fails.
         MissingExtraError: There is no Java.
     """
-    said = _tool(config, _LOG_DIRS, ["--describe"])
-    told = next((line for line in said.splitlines() if line.startswith("{")), None)
-    if told is None:
-        raise BrokerError(f"Kafka's tool reports no sizes: {_last(said)}")
-    found: dict[str, Any] = json.loads(told)
-    return found
+    output = _tool(config, _LOG_DIRS, ["--describe"])
+    printed = next((line for line in output.splitlines() if line.startswith("{")), None)
+    if printed is None:
+        raise BrokerError(f"Kafka's tool reports no sizes: {_last(output)}")
+    sizes: dict[str, Any] = json.loads(printed)
+    return sizes
 
 
 def execute(
@@ -113,17 +115,17 @@ def execute(
     to_elect = sorted({*elect, *((each.topic, each.partition) for each in moves)})
     if not moves:
         return _elect(config, to_elect)
-    run = _Execution(throttle)
+    run = _Execution(config, moves, throttle)
     try:
-        _execute(config, before, batches, timeout, told, note, run)
-        if run.owns_throttle and (found := find_throttles(config, {each.topic for each in moves})):
-            remove_throttles(config, found)
+        run.give_all(before, batches, timeout, told, note)
+        if run.owns_throttle and (throttles := run.find_throttles()):
+            remove_throttles(config, throttles)
         return _elect(config, to_elect)
     except PartwrightError as error:
-        raise error.followed_by(_left(config, moves, run)) from None
+        raise error.followed_by(run.clean_up()) from None
     except KeyboardInterrupt as error:
         number = error.number if isinstance(error, Ended) else signal.SIGINT
-        raise Ended(number, f"{Ended(number)}; {_left(config, moves, run)}") from None
+        raise Ended(number, f"{Ended(number)}; {run.clean_up()}") from None
 
 
 @dataclass
@@ -131,11 +133,15 @@ class _Execution:
     """What an execution does to Kafka.
 
     Attributes:
+        config: How the Kafka is reached.
+        moves: All moves of the plan.
         throttle: The most bytes a second that it sets; None if it sets no limit.
         awaited: The moves that it has given to Kafka, or found there.
         takes_over: Whether it has said that it changes the throttle of an earlier execution.
     """
 
+    config: KafkaConfig
+    moves: Sequence[Move]
     throttle: int | None
     awaited: list[Move] = field(default_factory=list)
     takes_over: bool = False
@@ -145,55 +151,103 @@ class _Execution:
         """Whether a throttle on the plan's topics is its own to remove."""
         return self.takes_over or (self.throttle is not None and bool(self.awaited))
 
+    def find_throttles(self) -> Throttles | None:
+        """The throttles on the plan's topics and on the brokers."""
+        return find_throttles(self.config, {each.topic for each in self.moves})
 
-def _execute(
-    config: KafkaConfig,
-    before: Cluster,
-    batches: Sequence[Batch],
-    timeout: float,
-    told: Callable[[int, int], None],
-    note: Callable[[str], None],
-    run: _Execution,
-) -> None:
-    moves = [each for batch in batches for each in batch.moves]
-    throttle = run.throttle
-    refuse_changed(before, moves, live(config))
-    earlier = find_throttles(config, {each.topic for each in moves})
-    if earlier is not None and earlier.topics:
-        change = "removes it" if throttle is None else f"sets {counted(throttle, 'byte')} a second"
-        run.takes_over = True
-        note(f"an earlier execution left a throttle ({earlier}): this one {change}")
-        if throttle is None:
-            remove_throttles(config, earlier)
-    done = 0
-    for batch in batches:
-        cluster = live(config)
+    def give_all(
+        self,
+        before: Cluster,
+        batches: Sequence[Batch],
+        timeout: float,
+        told: Callable[[int, int], None],
+        note: Callable[[str], None],
+    ) -> None:
+        """Give Kafka each batch, and wait until it is done; see `execute`."""
+        refuse_changed(before, self.moves, live(self.config))
+        earlier = self.find_throttles()
+        if earlier is not None and earlier.topics:
+            rate = self.throttle
+            change = "removes it" if rate is None else f"sets {counted(rate, 'byte')} a second"
+            self.takes_over = True
+            note(f"an earlier execution left a throttle ({earlier}): this one {change}")
+            if rate is None:
+                remove_throttles(self.config, earlier)
+        done = 0
+        for batch in batches:
+            self._give_rest(before, batch)
+            done += len(batch.moves)
+            for left in _until_done(self.config, batch, timeout):
+                told(done - left, len(self.moves))
+            told(done, len(self.moves))
+
+    def _give_rest(self, before: Cluster, batch: Batch) -> None:
+        """Give Kafka what is not done of a batch; an interrupted execution may have given it some."""
+        cluster = live(self.config)
         refuse_changed(before, batch.moves, cluster)
         now = _partitions(cluster)
         waiting = _waiting(batch.moves, now)
         begun = [each for each in waiting if now[each.topic, each.partition].replicas != each.before]
-        run.awaited += waiting
-        # What an interrupted execution gave Kafka is given again, because that changes its throttle.
-        if len(begun) < len(waiting) or (waiting and throttle is not None):
-            rate = [] if throttle is None else ["--throttle", str(throttle)]
-            _give(config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
-        done += len(batch.moves)
-        for left in _until_done(config, batch, timeout):
-            told(done - left, len(moves))
-        told(done, len(moves))
+        self.awaited += waiting
+        # What was given before is given again with a throttle, because that changes its throttle.
+        if len(begun) < len(waiting) or (waiting and self.throttle is not None):
+            rate = [] if self.throttle is None else ["--throttle", str(self.throttle)]
+            _give(self.config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
+
+    def clean_up(self) -> str:
+        """Removes its own throttle, unless Kafka still moves partitions, and says what it leaves behind."""
+        command = f"`partwright reassign kafka://{self.config.required_servers()} --unthrottle`"
+        try:
+            moving = self._moving()
+            if not moving:
+                # A broker learns from the controller a little later what Kafka was given last.
+                time.sleep(_LOOK_S)
+                moving = self._moving()
+            throttles = self.find_throttles()
+            if not moving and throttles is not None and self.owns_throttle:
+                remove_throttles(self.config, throttles)
+        except PartwrightError as error:
+            return f"whether a throttle is left is unknown ({error}): {command} removes it"
+        if not moving:
+            state = "no throttle is left"
+            if throttles is not None:
+                state = (
+                    f"a throttle that this execution has not set stays ({throttles}): {command} removes it"
+                )
+            if throttles is not None and self.owns_throttle:
+                state = f"its throttle ({throttles}) is removed"
+            return f"Kafka moves nothing of the plan now, and {state}"
+        goes_on = f"Kafka goes on with {counted(moving, 'partition')}"
+        if throttles is None:
+            return f"{goes_on}, without a throttle: run the plan again to finish it (--plan)"
+        return (
+            f"{goes_on} at its throttle ({throttles}), which stays: run the plan again to finish it and to remove the "
+            f"throttle (--plan), or {command} to remove the throttle alone"
+        )
+
+    def _moving(self) -> int:
+        """How many partitions of the plan Kafka moves."""
+        now = _read_partitions(self.config, self.moves)
+        # While replicas are only added, Kafka lists what it lists afterwards.
+        adding = {each for each in self.awaited if each.added and not each.removed}
+        return sum(
+            each.is_moving(own.replicas)
+            or (each in adding and own.replicas == each.after and not _is_done(each, own))
+            for each in self.moves
+            if (own := now.get((each.topic, each.partition))) is not None
+        )
 
 
 def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[int]:
-    """Waits until a batch is done, and yields how many partitions are left; an interrupted execution may have given it.
+    """Waits until a batch is done, and yields how many partitions are left.
 
     Raises:
         BrokerError: It is not done in time, or somebody moves a partition to another place.
     """
     until = time.monotonic() + timeout
     while left := len(_waiting(batch.moves, now := _read_partitions(config, batch.moves))):
-        said = off_plan(batch.moves, now)
-        if said:
-            raise BrokerError(f"{said[0]}, and the plan moves it: make a new plan")
+        if others := off_plan(batch.moves, now):
+            raise BrokerError(f"{others[0]}, and the plan moves it: make a new plan")
         yield left
         if time.monotonic() > until:
             raise BrokerError(
@@ -201,50 +255,6 @@ def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[i
                 f"has them after {timeout:g} s: give a longer --timeout"
             )
         time.sleep(_LOOK_S)
-
-
-def _left(config: KafkaConfig, moves: Sequence[Move], run: _Execution) -> str:
-    """Removes its own throttle, unless Kafka still moves partitions, and says what an execution leaves behind."""
-    command = f"`partwright reassign kafka://{config.required_servers()} --unthrottle`"
-    try:
-        moving = _moving(config, moves, run)
-        if not moving:
-            # A broker learns from the controller a little later what Kafka was given last.
-            time.sleep(_LOOK_S)
-            moving = _moving(config, moves, run)
-        found = find_throttles(config, {each.topic for each in moves})
-        if not moving:
-            none = "Kafka moves nothing of the plan now, and"
-            if found is None:
-                return f"{none} no throttle is left"
-            if not run.owns_throttle:
-                return (
-                    f"{none} a throttle that this execution has not set stays ({found}): {command} removes it"
-                )
-            remove_throttles(config, found)
-            return f"{none} its throttle ({found}) is removed"
-    except PartwrightError as error:
-        return f"whether a throttle is left is unknown ({error}): {command} removes it"
-    goes_on = f"Kafka goes on with {counted(moving, 'partition')}"
-    if found is None:
-        return f"{goes_on}, without a throttle: run the plan again to finish it (--plan)"
-    return (
-        f"{goes_on} at its throttle ({found}), which stays: run the plan again to finish it and to remove the throttle "
-        f"(--plan), or {command} to remove the throttle alone"
-    )
-
-
-def _moving(config: KafkaConfig, moves: Sequence[Move], run: _Execution) -> int:
-    """How many partitions of the plan Kafka moves."""
-    now = _read_partitions(config, moves)
-    # While replicas are only added, Kafka lists what it lists afterwards.
-    adding = {each for each in run.awaited if each.added and not each.removed}
-    return sum(
-        each.is_moving(own.replicas)
-        or (each in adding and own.replicas == each.after and not _is_done(each, own))
-        for each in moves
-        if (own := now.get((each.topic, each.partition))) is not None
-    )
 
 
 def _read_partitions(config: KafkaConfig, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
@@ -284,18 +294,18 @@ def _elect(config: KafkaConfig, partitions: Sequence[tuple[str, int]]) -> int:
     if not partitions:
         return 0
     kafka = confluent_kafka()
-    wanted = [kafka.TopicPartition(*each) for each in partitions]
+    places = [kafka.TopicPartition(*each) for each in partitions]
     with admin_client(config, TIMEOUT_S) as admin:
         # confluent-kafka 2.15 takes no request_timeout here, though it documents one: it raises SystemError.
-        asked = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, wanted)
-        answers = admin.answer(asked, "ALTER")
+        question = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, places)
+        answers = admin.answer(question, "ALTER")
     errors = [error for error in answers.values() if error is not None]
     bad = [error for error in errors if meaning(error) is not Meaning.NOTHING_TO_DO]
     if bad:
         raise BrokerError(
             f"Kafka did not elect the preferred leaders of {counted(len(bad), 'partition')}: {bad[0].str()}"
         )
-    return len(wanted) - len(errors)
+    return len(places) - len(errors)
 
 
 def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
@@ -308,7 +318,7 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="partwright-tool-") as folder:
         settings = Path(folder, "client.properties")
         # The file may contain secrets; only its owner can read the folder.
-        settings.write_text(properties(config.java()), encoding="ascii")
+        settings.write_text(properties_text(config.java()), encoding="ascii")
         reached = ["--bootstrap-server", config.required_servers(), "--command-config", str(settings)]
         command = [str(java_command()), "-cp", path, name, *reached, *words]
         # In a session of its own, Ctrl-C does not reach it: what it has begun it ends.
@@ -331,12 +341,12 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
                 raise BrokerError(
                     f"Kafka's tool {name} does not end within {_TOOL_S} s: is the Kafka at {config.servers} well?"
                 ) from None
-    said = config.redacted(output)
+    shown = config.redacted(output)
     if tool.returncode:
-        raise BrokerError(f"Kafka's tool {name.rpartition('.')[2]} refuses: {_last(said)}")
-    return said
+        raise BrokerError(f"Kafka's tool {name.rpartition('.')[2]} refuses: {_last(shown)}")
+    return shown
 
 
-def _last(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("\tat ")]
+def _last(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip() and not line.startswith("\tat ")]
     return lines[0] if lines else "it says nothing"

@@ -11,21 +11,67 @@ import pyarrow as pa
 from partwright.errors import BrokerError
 from partwright.kafka.bounds import WHOLE
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.connection.argument import configured
-from partwright.kafka.extent import extent, reads_committed
-from partwright.kafka.headers import headers_of
-from partwright.kafka.reading import STALL_S, Reading
-from partwright.kafka.topics import check_topic_name, described, offsets_of
+from partwright.kafka.connection import configured
+from partwright.kafka.reading import STALL_S, Reading, headers_of
+from partwright.kafka.topics import check_topic_name, described, existing, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from partwright._check import Json
     from partwright.kafka.bounds import Bounds
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
     from partwright.kafka.reading import Record, Run
 
-__all__ = ["TopicChunk", "TopicRecords"]
+__all__ = ["Extent", "TopicChunk", "TopicRecords", "extent", "reads_committed"]
+
+
+class Extent(NamedTuple):
+    """A topic's state at the beginning of a reading.
+
+    Attributes:
+        topic_id: Kafka's id of the topic, which differs from that of an earlier topic with the same name.
+        first: The first offset of each of its partitions.
+        end: The end of each partition: the offset of its next record.
+        windows: The first offset and the end (exclusive) of the part that is read, for each partition that is read.
+    """
+
+    topic_id: str
+    first: dict[int, int]
+    end: dict[int, int]
+    windows: dict[int, tuple[int, int]]
+
+
+def extent(config: KafkaConfig, topic: str, bounds: Bounds) -> Extent:
+    """Asks a Kafka for the offsets of a topic, and finds the part that lies within bounds.
+
+    Args:
+        config: The client's configuration. Under the `isolation.level` `read_committed` the end of a partition is
+            before its first open transaction.
+        topic: The topic.
+        bounds: The part that is read.
+
+    Raises:
+        MissingExtraError: confluent-kafka is missing.
+        BrokerError: No Kafka answers, the topic does not exist, or the user may not see it.
+        PartwrightError: The bounds name a partition or an offset that the topic does not have.
+    """
+    with admin_client(config, TIMEOUT_S) as admin:
+        description = existing(admin, topic, "READ")
+        every = range(len(description.partitions))
+        first = offsets_of(admin, topic, every, "earliest")
+        # Such a reader sees nothing of transactions that are still open.
+        end = offsets_of(admin, topic, every, "latest", committed=reads_committed(config))
+        partitions = bounds.chosen(topic, len(every))
+        windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
+    return Extent(
+        str(description.topic_id), first, end, {partition: windows[partition] for partition in partitions}
+    )
+
+
+def reads_committed(config: KafkaConfig) -> bool:
+    """Whether a configuration leaves out what is not committed; if it does not say so, it does not, as in Java."""
+    return config.reading().get("isolation.level") == "read_committed"
 
 
 class TopicChunk(NamedTuple):
@@ -82,22 +128,22 @@ class TopicRecords:
         self._config = configured(kafka_config)
         self._topic = topic
         self._sizes = sizes
-        found = extent(self._config, topic, bounds)
-        self.partitions = len(found.end)
+        whole = extent(self._config, topic, bounds)
+        self.partitions = len(whole.end)
         self.bounds = bounds
-        self.among = len(found.windows)
-        self.of = sum(found.end.values()) - sum(found.first.values())
-        self._whole_end = sum(found.end.values())
+        self.among = len(whole.windows)
+        self.of = sum(whole.end.values()) - sum(whole.first.values())
+        self._whole_end = sum(whole.end.values())
         self.records = self.tombstones = 0
         self.came: int | None = None
-        self._windows = found.windows
+        self._windows = whole.windows
         self._reading = Reading(
             self._config,
             topic,
-            found.windows,
+            whole.windows,
             # Records of aborted transactions have a place too.
             committed=reads_committed(self._config),
-            topic_id=found.topic_id,
+            topic_id=whole.topic_id,
             stall=stall,
         )
 
@@ -140,8 +186,8 @@ class TopicRecords:
         """Asks how much was added to the topic since the reading began; a missing answer is not an error here."""
         with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
             # The topic may have more partitions by now.
-            found = described(admin, [self._topic])[self._topic]
-            every = range(len(found.partitions) if found else 0)
+            description = described(admin, [self._topic])[self._topic]
+            every = range(len(description.partitions) if description else 0)
             ends = offsets_of(admin, self._topic, every, "latest")
             self.came = max(0, sum(ends.values()) - self._whole_end)
 

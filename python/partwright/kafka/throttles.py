@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted, enumeration
 from partwright.answer import Answer
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.errors import Meaning, meaning, refusal
+from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.errors import Meaning, meaning
+from partwright.kafka.topics import configs_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from confluent_kafka.admin import ConfigResource
+    from collections.abc import Collection, Mapping, Sequence
 
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
@@ -42,7 +41,7 @@ class Throttles(Answer):
         limits on the replicas of topics orders and users, without a rate
     """
 
-    DOCUMENT = "reassign_throttles"
+    DOCUMENT = "reassign"
 
     rates: Mapping[int, int]
     topics: tuple[str, ...]
@@ -79,14 +78,14 @@ def find_throttles(config: KafkaConfig, topics: Collection[str] | None = None) -
     with admin_client(config, TIMEOUT_S) as admin:
         cluster = admin.metadata()
         names = sorted(cluster.topics if topics is None else {*topics} & {*cluster.topics})
-        # librdkafka takes at most one broker in a request, which it sends to that broker.
         brokers = {
-            id_: _settings(admin, "BROKER", [str(id_)], _OF_BROKER)[str(id_)] for id_ in cluster.brokers
+            id_: _own(configs_in_force(admin, "BROKER", [str(id_)])[str(id_)], _OF_BROKER)
+            for id_ in cluster.brokers
         }
-        limited = _settings(admin, "TOPIC", names, _OF_TOPIC) if names else {}
-    rates = {id_: min(map(int, own.values())) for id_, own in brokers.items() if own}
-    found = Throttles(rates, tuple(name for name, own in limited.items() if own))
-    return found if found.rates or found.topics else None
+        limited = configs_in_force(admin, "TOPIC", names) if names else {}
+    rates = {id_: min(map(int, own)) for id_, own in brokers.items() if own}
+    throttles = Throttles(rates, tuple(name for name, entries in limited.items() if _own(entries, _OF_TOPIC)))
+    return throttles if throttles.rates or throttles.topics else None
 
 
 def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
@@ -104,44 +103,25 @@ def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
                 kafka.ConfigEntry(each, None, incremental_operation=kafka.AlterConfigOpType.DELETE)
                 for each in settings
             ]
-            resource = _resource(kind, name, incremental_configs=entries)
-            asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
-            error = admin.error(asked[resource])
-            if error is not None and meaning(error) is not Meaning.NO_TOPIC:
-                raise refusal(config, error, "ALTER_CONFIGS", _of(kind, name))
+            resource = kafka.ConfigResource(kafka.ResourceType[kind], name, incremental_configs=entries)
+            answer = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)[
+                resource
+            ]
+            if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
+                # The right to a broker's settings is one on the cluster.
+                admin.answer(
+                    answer, "ALTER_CONFIGS", f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
+                )
 
 
 def _named(what: str, names: Sequence[str]) -> str:
     return f"{what}{'s' * (len(names) > 1)} {enumeration(names)}"
 
 
-def _settings(
-    admin: Admin, kind: str, names: Iterable[str], settings: Collection[str]
-) -> dict[str, dict[str, str]]:
-    """By broker or topic, those of the settings that are its own; a topic that is gone meanwhile has none."""
-    found: dict[str, dict[str, str]] = {}
-    asked = admin.client.describe_configs(
-        [_resource(kind, name) for name in names], request_timeout=admin.timeout
-    )
-    for resource, answer in asked.items():
-        error = admin.error(answer)
-        if error is not None and meaning(error) is not Meaning.NO_TOPIC:
-            raise refusal(admin.config, error, "DESCRIBE_CONFIGS", _of(kind, resource.name))
-        entries = {} if error is not None else answer.result()
-        found[resource.name] = {
-            name: entry.value
-            for name, entry in entries.items()
-            if name in settings and entry.value and int(entry.source) in _ITS_OWN
-        }
-    return found
-
-
-def _resource(kind: str, name: str, **settings: object) -> ConfigResource:
-    kafka = confluent_kafka().admin
-    resource: ConfigResource = kafka.ConfigResource(kafka.ResourceType[kind], name, **settings)
-    return resource
-
-
-def _of(kind: str, name: str) -> str:
-    # The right to a broker's settings is one on the cluster.
-    return f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
+def _own(entries: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """The values of those of the settings that are a topic's or broker's own."""
+    return [
+        entry.value
+        for name, entry in entries.items()
+        if name in names and entry.value and int(entry.source) in _ITS_OWN
+    ]

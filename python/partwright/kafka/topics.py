@@ -7,23 +7,29 @@ is in seconds, for the connection and again for each answer.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, cast
 
 from partwright._check import counted, meant, options
+from partwright.cluster.placement.manual import explicit
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection.argument import KafkaConfigLike, configured
+from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
-from partwright.kafka.new_topic import NewTopic, requested
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from confluent_kafka.admin import NewTopic as Request
     from confluent_kafka.admin._topic import TopicDescription
+
+    from partwright.kafka.connection import KafkaConfig
 
 __all__ = [
     "KafkaConfigLike",
@@ -32,15 +38,113 @@ __all__ = [
     "beginning_offsets",
     "check_topic_name",
     "cluster_id",
+    "configs_in_force",
     "create_topic",
     "delete_topic",
     "described",
+    "differences",
     "end_offsets",
     "existing",
     "no_topic",
     "offsets_of",
     "partition_count",
 ]
+
+_MOST_REPLICAS = 2**15 - 1
+
+
+@dataclass(frozen=True)
+class NewTopic:
+    """The properties of a topic that will be created, except its number of partitions.
+
+    Attributes:
+        replication_factor: The number of replicas of each partition; None takes the cluster's default.
+        replica_assignment: The brokers of each partition, its preferred leader first; None lets Kafka choose.
+        configs: The topic's own settings, by Kafka's names.
+    """
+
+    replication_factor: int | None = None
+    replica_assignment: Sequence[Sequence[int]] | None = None
+    configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls,
+        partitions: int | None,
+        replication_factor: int | None,
+        replica_assignment: str | None,
+        configs: Mapping[str, str],
+    ) -> NewTopic:
+        """The properties that the options of a command give.
+
+        Args:
+            partitions: The value of `-n`; an assignment gives it too.
+            replication_factor: The value of `--replication-factor`.
+            replica_assignment: The value of `--replica-assignment`, such as `0:1,1:2`.
+            configs: The pairs of `--topic-config`.
+
+        Raises:
+            PartwrightError: No topic can have these properties, or two options give the same one.
+
+        Examples:
+            >>> NewTopic.read(None, None, "0:1,1:2", {}).replica_assignment
+            ((0, 1), (1, 2))
+        """
+        if replication_factor is not None and not 1 <= replication_factor <= _MOST_REPLICAS:
+            raise PartwrightError(
+                f"--replication-factor takes a whole number from 1 to {_MOST_REPLICAS}, not {replication_factor}"
+            )
+        if replica_assignment is None:
+            return cls(replication_factor, None, configs)
+        for option, value in (("-n", partitions), ("--replication-factor", replication_factor)):
+            if value is not None:
+                raise PartwrightError(
+                    f"--replica-assignment {replica_assignment} says how many partitions and replicas there are: "
+                    f"leave out {option} {value}"
+                )
+        return cls(None, explicit(replica_assignment).replicas, configs)
+
+    @property
+    def partitions(self) -> int | None:
+        """The number of partitions in the assignment; None without an assignment."""
+        return None if self.replica_assignment is None else len(self.replica_assignment)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the cluster decides all properties."""
+        return self == NewTopic()
+
+    def for_same_records(self) -> NewTopic:
+        """A second topic that accepts the same records: it gets only the settings that limit their size."""
+        return NewTopic(
+            configs={name: value for name, value in self.configs.items() if name == "max.message.bytes"}
+        )
+
+
+def _requested(topic: str, partitions: int, properties: NewTopic) -> Request:
+    """The new topic in confluent-kafka's form; see `partwright.kafka.topics.create_topic`.
+
+    Raises:
+        PartwrightError: The assignment has another number of partitions, or a replication factor is given too.
+    """
+    factor, assignment = properties.replication_factor, properties.replica_assignment
+    replicas: dict[str, object] = {} if factor is None else {"replication_factor": factor}
+    if assignment is not None:
+        if factor is not None:
+            raise PartwrightError(
+                f"a replica assignment says how many replicas there are: leave out the replication factor {factor}"
+            )
+        if len(assignment) != partitions:
+            raise PartwrightError(
+                f"the replica assignment has {counted(len(assignment), 'partition')}, and the topic gets {partitions}: "
+                "name the brokers of each"
+            )
+        replicas["replica_assignment"] = [list(each) for each in assignment]
+    made = confluent_kafka().admin.NewTopic(
+        topic, num_partitions=partitions, config=dict(properties.configs), **replicas
+    )
+    return cast("Request", made)
+
 
 # Sixty-four partitions need one or two seconds.
 _SETTLE_S = 30.0
@@ -83,8 +187,8 @@ def cluster_id(kafka_config: KafkaConfigLike, *, timeout: float = TIMEOUT_S) -> 
         BrokerError: No Kafka answers.
     """
     with admin_client(configured(kafka_config), timeout) as admin:
-        told = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
-        return str(told.cluster_id)
+        cluster = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
+        return str(cluster.cluster_id)
 
 
 def partition_count(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = TIMEOUT_S) -> int | None:
@@ -100,8 +204,8 @@ def partition_count(kafka_config: KafkaConfigLike, topic: str, *, timeout: float
     """
     check_topic_name(topic)
     with admin_client(configured(kafka_config), timeout) as admin:
-        found = described(admin, [topic])[topic]
-        return None if found is None else len(found.partitions)
+        description = described(admin, [topic])[topic]
+        return None if description is None else len(description.partitions)
 
 
 def create_topic(
@@ -140,16 +244,16 @@ def create_topic(
         raise PartwrightError(
             f"a topic cannot have {counted(partitions, 'partition')}: use 1 to {_MOST_PARTITIONS}"
         )
-    wanted = requested(topic, partitions, options(properties, NewTopic, "properties"))
+    request = _requested(topic, partitions, options(properties, NewTopic, "properties"))
     config = configured(kafka_config)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         # An unreachable broker is reported before the longer time that many partitions need.
         admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
         admin.timeout = timeout
-        asked = admin.client.create_topics(
-            [wanted], operation_timeout=timeout, request_timeout=timeout, validate_only=validate_only
+        answer = admin.client.create_topics(
+            [request], operation_timeout=timeout, request_timeout=timeout, validate_only=validate_only
         )[topic]
-        _made(admin, asked, topic, partitions)
+        _made(admin, answer, topic, partitions)
         if validate_only:
             return
         _settle(
@@ -170,8 +274,10 @@ def delete_topic(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = 
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         existing(admin, topic)
         admin.timeout = timeout
-        asked = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[topic]
-        admin.answer(asked, "DELETE", f"the topic {topic!r}")
+        answer = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[
+            topic
+        ]
+        admin.answer(answer, "DELETE", f"the topic {topic!r}")
         _settle(
             lambda: described(admin, [topic])[topic] is None, timeout, f"the topic {topic!r} is still there"
         )
@@ -224,17 +330,17 @@ def described(
     if not names:
         return {}
     kafka = confluent_kafka()
-    asked = admin.client.describe_topics(kafka.TopicCollection(names), request_timeout=admin.timeout)
-    found: dict[str, TopicDescription | None] = {}
+    answers = admin.client.describe_topics(kafka.TopicCollection(names), request_timeout=admin.timeout)
+    descriptions: dict[str, TopicDescription | None] = {}
     for name in names:
-        error = admin.error(asked[name])
+        error = admin.error(answers[name])
         if error is None:
-            found[name] = asked[name].result()
+            descriptions[name] = answers[name].result()
         elif meaning(error) is Meaning.NO_TOPIC:
-            found[name] = None
+            descriptions[name] = None
         else:
             raise refusal(admin.config, error, operation, f"the topic {name!r}")
-    return found
+    return descriptions
 
 
 def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDescription:
@@ -243,10 +349,10 @@ def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDesc
     Raises:
         BrokerError: No Kafka answers, the user may not do this, or the topic does not exist.
     """
-    found = described(admin, [topic], operation)[topic]
-    if found is None:
+    description = described(admin, [topic], operation)[topic]
+    if description is None:
         raise no_topic(admin, topic)
-    return found
+    return description
 
 
 def offsets_of(
@@ -269,30 +375,30 @@ def offsets_of(
     """
     kafka = confluent_kafka()
     at = kafka.admin.OffsetSpec
-    wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
-    places = {kafka.TopicPartition(topic, partition): wanted for partition in partitions}
+    at_spec = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
+    places = {kafka.TopicPartition(topic, partition): at_spec for partition in partitions}
     level = kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"]
 
     def offsets() -> dict[int, int]:
-        asked = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
+        answers = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
         return {
             of.partition: int(admin.answer(answer, "DESCRIBE", f"the topic {topic!r}").offset)
-            for of, answer in asked.items()
+            for of, answer in answers.items()
         }
 
-    def lacks_one(found: dict[int, int]) -> bool:
+    def lacks_one(result: dict[int, int]) -> bool:
         # What librdkafka gives, without an error, for a partition whose leader did not answer in time.
-        return kafka.OFFSET_INVALID in found.values()
+        return kafka.OFFSET_INVALID in result.values()
 
-    found = try_again(
+    result = try_again(
         offsets,
         admin.timeout,
         error=lambda error: isinstance(error, BrokerError) and meaning(error) is Meaning.NO_LEADER,
         answer=lacks_one,
     )
-    if lacks_one(found):
+    if lacks_one(result):
         raise admin.troubles.late()
-    return found
+    return result
 
 
 def no_topic(admin: Admin, topic: str) -> BrokerError:
@@ -304,8 +410,8 @@ def no_topic(admin: Admin, topic: str) -> BrokerError:
     return BrokerError(f"there is no topic {topic!r} {admin.where}{what_to_do}", value=topic)
 
 
-def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> None:
-    error = admin.error(asked)
+def _made(admin: Admin, answer: Future[None], topic: str, partitions: int) -> None:
+    error = admin.error(answer)
     if error is None:
         return
     if meaning(error) is Meaning.TOPIC_EXISTS:
@@ -320,8 +426,8 @@ def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> Non
 
 
 def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
-    found = described(admin, [topic])[topic]
-    if found is None or len(found.partitions) != partitions:
+    description = described(admin, [topic])[topic]
+    if description is None or len(description.partitions) != partitions:
         return False
     for spec in ("earliest", "latest"):
         offsets_of(admin, topic, range(partitions), spec)
@@ -343,3 +449,126 @@ def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None
             raise
         why = f" ({error.reason})"
     raise BrokerError(f"{otherwise} after {timeout:g} s{why}: look at the broker's log")
+
+
+# At most this many differing partitions are named.
+_SHOWN = 3
+
+
+def differences(config: KafkaConfig, topic: str, wanted: NewTopic) -> list[str]:
+    """The differences between a topic and the requested one, a clause each; empty if the topic does not exist.
+
+    Args:
+        config: The client's configuration.
+        topic: The topic.
+        wanted: The requested topic.
+
+    Raises:
+        BrokerError: No Kafka answers, or the user may not see the topic or its settings.
+
+    Examples:
+        >>> from partwright.kafka.connection import KafkaConfig
+        >>> from partwright.kafka.topics import NewTopic
+        >>> config = KafkaConfig.read({}, servers="127.0.0.1:9092")
+        >>> differences(config, "orders", NewTopic(configs={"cleanup.policy": "compact"}))
+        ['cleanup.policy is delete, not compact']
+    """
+    if wanted.is_default:
+        return []
+    with admin_client(config, TIMEOUT_S) as admin:
+        description = described(admin, [topic])[topic]
+        if description is None:
+            return []
+        replicas = [[node.id for node in each.replicas] for each in description.partitions]
+        others = _other_replicas(replicas, wanted)
+        if not wanted.configs:
+            return others
+        in_force = configs_in_force(admin, "TOPIC", [topic]).get(topic)
+    if in_force is None:
+        return []
+    return others + _other_configs({name: each.value for name, each in in_force.items()}, wanted.configs)
+
+
+def _other_replicas(present: Sequence[Sequence[int]], wanted: NewTopic) -> list[str]:
+    if wanted.replica_assignment is None:
+        factor = wanted.replication_factor
+        other = [
+            f"partition {partition} has {counted(len(replicas), 'replica')}, not {factor}"
+            for partition, replicas in enumerate(present)
+            if factor is not None and len(replicas) != factor
+        ]
+    elif len(present) != len(wanted.replica_assignment):
+        return [f"it has {counted(len(present), 'partition')}, not {len(wanted.replica_assignment)}"]
+    else:
+        other = [
+            f"partition {partition} is on {_listed(replicas)}, not on {_listed(requested)}"
+            for partition, (replicas, requested) in enumerate(
+                zip(present, wanted.replica_assignment, strict=True)
+            )
+            if list(replicas) != list(requested)
+        ]
+    more = len(other) - _SHOWN
+    return (
+        other
+        if more <= 1
+        else [*other[:_SHOWN], f"{counted(more, 'more partition differs', 'more partitions differ')} alike"]
+    )
+
+
+def _listed(brokers: Sequence[int]) -> str:
+    return ":".join(map(str, brokers))
+
+
+def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The settings of topics or brokers, including those that are defaults; a topic that is gone is missing.
+
+    They are confluent-kafka's `ConfigEntry`, by topic or broker and by name.
+
+    Args:
+        admin: The admin client to ask.
+        kind: `TOPIC` or `BROKER`.
+        names: Topics or numbers of brokers; librdkafka takes at most one broker in a request.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right.
+    """
+    kafka = confluent_kafka().admin
+    resources = [kafka.ConfigResource(kafka.ResourceType[kind], name) for name in names]
+    answers = admin.client.describe_configs(resources, request_timeout=admin.timeout)
+    settings = {}
+    for resource, answer in answers.items():
+        if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
+            # The right to a broker's settings is one on the cluster.
+            of = f"the topic {resource.name!r}" if kind == "TOPIC" else "the cluster"
+            settings[resource.name] = admin.answer(answer, "DESCRIBE_CONFIGS", of)
+    return settings
+
+
+def _other_configs(present: Mapping[str, str | None], wanted: Mapping[str, str]) -> list[str]:
+    others = []
+    for name, value in wanted.items():
+        if name not in present:
+            others.append(f"its brokers know no setting {name}")
+        elif not _is_same(present[name] or "", value):
+            others.append(f"{name} is {present[name]}, not {value}")
+    return others
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two texts mean the same value: Kafka returns numbers, lists and booleans in its own spelling.
+
+    Examples:
+        >>> _is_same("compact,delete", "compact, delete"), _is_same("0.5", "0.50"), _is_same("true", "TRUE")
+        (True, True, True)
+        >>> _is_same("compact", "delete")
+        False
+    """
+    return [_value(each) for each in one.split(",")] == [_value(each) for each in other.split(",")]
+
+
+def _value(text: str) -> str | Decimal:
+    text = text.strip()
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text.lower() if text.lower() in {"true", "false"} else text

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from partwright.errors import BrokerError
-from partwright.kafka.connection.servers import host_port
+from partwright.kafka.address import host_port
 from partwright.kafka.errors import Meaning, RetriableError, hint_at_doctor, meaning
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ class Troubles:
 
     def note_failure(self, text: str) -> None:
         """Takes the text of an event or of a line of the log."""
-        found = _FAILURE.match(text)
+        match = _FAILURE.match(text)
         # A broker's words about a login may contain a secret; its event is noted instead.
-        if found is None or _OF_LOGIN in text:
+        if match is None or _OF_LOGIN in text:
             return
         now = time.monotonic()
         recent = self._recent(now)
-        host, port, broker, reason = found.groups()
+        host, port, broker, reason = match.groups()
         at = (host.strip("[]"), int(port), None if broker == "bootstrap" else int(broker))
         reason = _AROUND.sub("", reason)
         before = recent.get(at, _Failure(now, now, reason))
@@ -170,15 +170,15 @@ class Troubles:
 
     def _refused_login(self, denied: KafkaError) -> BrokerError:
         config, at = self._config, f"Kafka at {self._config.servers}"
-        said = _AROUND_LOGIN.sub("", _AROUND_LOGIN.sub("", str(denied.str())))
-        if refused := _MECHANISM.search(said):
+        text = _AROUND_LOGIN.sub("", _AROUND_LOGIN.sub("", str(denied.str())))
+        if refused := _MECHANISM.search(text):
             what = f"{at} refuses the mechanism {config.mechanism} ({refused[1]})"
             return self._error(BrokerError, what, "check sasl.mechanism and security.protocol")
-        reason = said if _FIXED.fullmatch(said) else config.redacted(said.replace(_WITHOUT, ""))
-        if _WITHOUT in said:
+        reason = text if _FIXED.fullmatch(text) else config.redacted(text.replace(_WITHOUT, ""))
+        if _WITHOUT in text:
             return self._error(BrokerError, f"there is no token for {at} ({reason})", _TOKENS)
         if config.mechanism in _BY_TOKEN:
-            status = _STATUS.search(said)
+            status = _STATUS.search(text)
             shown = config.redacted(status[1]) if status else reason
             return self._error(BrokerError, f"{at} refuses the token ({shown})", _TOKENS)
         what_to_do = f"check sasl.username and sasl.password; sasl.mechanism is {config.mechanism}"

@@ -94,7 +94,7 @@ class Writing:
         self._is_open = False
         self._config, self._topic, self._advice = config, topic, advice
         self._troubles = Troubles(config)
-        given = {
+        settings = {
             **_TUNED,
             **tuned,
             **config.librdkafka(),
@@ -103,7 +103,7 @@ class Writing:
             "error_cb": self._troubles.note,
         }
         with refused_settings(config):
-            self._producer: Producer = confluent_kafka().Producer(given, logger=SILENT)
+            self._producer: Producer = confluent_kafka().Producer(settings, logger=SILENT)
         connected(self._producer, topic, TIMEOUT_S)
         with self.aborted_if_refused():
             self._until(lambda: self._producer.init_transactions(TIMEOUT_S), _START_S, "begin")

@@ -267,7 +267,7 @@ class KeyPlacements(Answer):
             return ()
         return under_each_type(self.key, self.n, self.placements[0].client, ("java:long", "java:int"))
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each client: `client`, `partition`, `hash_name`, `sign`, `hash`, `why`, `setting` and the steps."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 

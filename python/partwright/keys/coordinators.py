@@ -49,7 +49,7 @@ class Coordination(Answer):
         topic: The internal topic.
         kind: Whose rule was used.
         hash: The ID's hash code in Java; None if the rule has another hash.
-        place: `n` and `partition`; if a broker was asked, all that `partwright.kafka.coordinators.coordinator` returns.
+        place: `n` and `partition`; if a broker was asked, all that `partwright.kafka.groups.coordinator` returns.
         read: The command that reads the partition; None if it is unknown.
     """
 
@@ -62,7 +62,7 @@ class Coordination(Answer):
     place: Json
     read: str | None
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The committed offsets: `topic`, `partition`, `offset` and `metadata`; no row if no broker was asked."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 

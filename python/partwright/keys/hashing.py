@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, Protocol, Ty
 
 import pyarrow as pa
 
-from partwright import _core
-from partwright._upward import polars_expression, series_like
+from partwright import _core, _upward
 from partwright.keys.as_column import as_column, is_expression, is_single, single_column
 from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
@@ -95,13 +94,13 @@ def murmur2(
     """
     key_type = _core.check(1, "java", key_type)
     if is_expression(keys):
-        return polars_expression(
+        return _upward.module("polars").expression(
             keys, lambda column: murmur2(column, key_type=key_type, threads=threads), pa.int32(), "murmur2"
         )
     if is_single(keys):
         key = _single_bytes(keys, key_type)
         return None if key is None else _core.murmur2_of_bytes(key)
-    return series_like(keys, _core.murmur2(as_column(keys, key_type), key_type, threads), "murmur2")
+    return _upward.series_like(keys, _core.murmur2(as_column(keys, key_type), key_type, threads), "murmur2")
 
 
 @overload
@@ -193,7 +192,7 @@ def partition_for_key(
         return _core.partition_for_key(keys, n, client, key_type, threads)
     key_type = _core.check(n, client, key_type)
     if is_expression(keys):
-        return polars_expression(
+        return _upward.module("polars").expression(
             keys,
             lambda column: partition_for_key(column, n, client, key_type, threads=threads),
             pa.int32(),
@@ -202,7 +201,7 @@ def partition_for_key(
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
     found = _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
-    return series_like(keys, found, _PARTITION)
+    return _upward.series_like(keys, found, _PARTITION)
 
 
 def placer(
@@ -288,7 +287,7 @@ def coordinator_partition(
     n = kind.partitions if n is None else n
     _core.check(n, "java", None)
     if is_expression(ids):
-        return polars_expression(
+        return _upward.module("polars").expression(
             ids,
             lambda column: coordinator_partition(column, n, broker_kind=broker_kind),
             pa.int32(),
@@ -296,7 +295,7 @@ def coordinator_partition(
         )
     if is_single(ids):
         return kind.of_bytes(_single_bytes(ids, None), n)
-    return series_like(ids, kind.of_column(as_column(ids, None), n), _PARTITION)
+    return _upward.series_like(ids, kind.of_column(as_column(ids, None), n), _PARTITION)
 
 
 @overload
@@ -364,10 +363,12 @@ def encode(
     """
     key_type = _core.check(1, "java", key_type)
     if is_expression(values):
-        return polars_expression(values, lambda column: encode(column, key_type), pa.binary(), None)
+        return _upward.module("polars").expression(
+            values, lambda column: encode(column, key_type), pa.binary(), None
+        )
     if is_single(values):
         return _single_bytes(values, key_type)
-    return series_like(values, _core.encode(as_column(values, key_type), key_type), None)
+    return _upward.series_like(values, _core.encode(as_column(values, key_type), key_type), None)
 
 
 class KeyMethods(Generic[_Keys]):

@@ -117,8 +117,8 @@ def _batches(records: Any, names: Sequence[str], key_type: str | None) -> Iterat
         return
     else:
         raise KeyTypeError(
-            f"this {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of "
-            "dicts, or an iterator of these"
+            f"this {kind} is not a table of records: give an Arrow table, a frame of pandas or polars in memory, a "
+            "list of dicts, an iterator of these, a file's name, or kafka://host:port/topic"
         )
     key, *others = columns
     chunked = [pa.chunked_array(_chunks(key, key_type)), *map(_converted, others, names[1:])]

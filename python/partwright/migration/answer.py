@@ -72,7 +72,7 @@ class MigrationStep(Answer):
         wrong = self.lost or self.twice or self.changed or self.skipped
         return not wrong and (is_planned or not self.out_of_order)
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each group, by name: `group`, `unread` (null if it is unknown) and `reread`."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import RetriableError
-from partwright.kafka.last_marks import settled_ends
-from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.marks import settled_ends
 from partwright.kafka.reading import records
-from partwright.kafka.topics import cluster_id, create_topic
+from partwright.kafka.topics import NewTopic, cluster_id, create_topic
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
-from partwright.kafka.headers import headers_of
-from partwright.kafka.reading import records
+from partwright.kafka.reading import headers_of, records
 from partwright.kafka.topics import described, offsets_of
 from partwright.migration.translate import Slice
 

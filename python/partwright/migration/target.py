@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.kafka.topic_differences import differences
-from partwright.kafka.topics import create_topic
+from partwright.kafka.topics import create_topic, differences
 from partwright.migration.topics import described_topic, meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
     from partwright.migration.settings import Migration
 
 __all__ = ["make_target", "refuse_other_target"]

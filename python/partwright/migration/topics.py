@@ -8,7 +8,16 @@ from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.errors import RetriableError, try_again
-from partwright.kafka.topics import NewTopic, cluster_id, create_topic, described, existing, offsets_of
+from partwright.kafka.topics import (
+    NewTopic,
+    cluster_id,
+    configs_in_force,
+    create_topic,
+    described,
+    existing,
+    no_topic,
+    offsets_of,
+)
 from partwright.migration.groups import groups_of
 
 if TYPE_CHECKING:
@@ -139,10 +148,9 @@ def settings_of(side: Side) -> Settings:
         BrokerError: No Kafka answers, or it gives no right.
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
-        kafka = confluent_kafka()
-        resource = kafka.admin.ConfigResource(kafka.admin.ResourceType.TOPIC, side.topic)
-        asked = admin.client.describe_configs([resource], request_timeout=TIMEOUT_S)[resource]
-        told = admin.answer(asked, "DESCRIBE_CONFIGS", f"the topic {side.topic!r}")
+        told = configs_in_force(admin, "TOPIC", [side.topic]).get(side.topic)
+        if told is None:
+            raise no_topic(admin, side.topic)
     every = {name: str(entry.value) for name, entry in told.items() if entry.value is not None}
     own = {
         name: every[name] for name, entry in told.items() if int(entry.source) == _ITS_OWN and name in every

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from partwright.kafka.headers import headers_of
-from partwright.kafka.reading import records
+from partwright.kafka.reading import headers_of, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

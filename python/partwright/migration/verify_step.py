@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from partwright.kafka.headers import headers_of
+from partwright.kafka.reading import headers_of
 from partwright.migration.copier import Older
 from partwright.migration.copy_step import finished_before, not_begun, step_answer
 from partwright.migration.groups import groups_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.errors import no_right
-from partwright.kafka.headers import headers_of
+from partwright.kafka.reading import headers_of
 from partwright.kafka.writing import Writing, WritingAdvice
 from partwright.migration.ledger import MAPPING, encoded
 

@@ -6,7 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 from partwright.errors import PartwrightError
-from partwright.kafka.embedded_process import psutil_module, wait_until_gone
+from partwright.kafka.embedded_node import psutil_module, wait_until_gone
 
 __all__ = ["JavaProcess", "java_of_pid", "wait_for_orphan"]
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
     from partwright.pipeline.manifest import PlacementRule
     from partwright.pipeline.settings import ParquetTarget
 

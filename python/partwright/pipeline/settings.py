@@ -12,7 +12,7 @@ from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.bounds import WHOLE, Bounds
-from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.topics import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.key_text import read_key
 from partwright.pipeline.manifest import PlacementRule

@@ -153,7 +153,7 @@ class StreamReport(Answer):
         """The report as an object for JSON, with `ok` first."""
         return {"ok": self.ok, **dataclasses.asdict(self)}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """One row with the numbers, without the offsets of `followed`."""
         return pa.Table.from_pylist(
             [{name: value for name, value in self.to_dict().items() if name != "followed"}]

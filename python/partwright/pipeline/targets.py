@@ -13,8 +13,7 @@ from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.new_topic import NewTopic
-from partwright.kafka.topic_differences import differences
+from partwright.kafka.topics import NewTopic, differences
 from partwright.pipeline.ledger import ledger_at
 from partwright.pipeline.target_state import TargetState, refuse_changed
 from partwright.spark.connector import READER, load_topic, refuse_second_tasks, spark_options, write_topic

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.extent import extent
+from partwright.kafka.records import extent
 from partwright.spark.connector import spark_options
 
 if TYPE_CHECKING:

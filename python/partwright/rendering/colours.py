@@ -23,7 +23,6 @@ __all__ = [
     "PROTOCOLS",
     "TERMINAL",
     "assignors",
-    "clients",
     "colours",
     "in_order",
     "members",
@@ -78,13 +77,6 @@ def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
     given = list(dict.fromkeys(names))
     place = {name: order.index(name) if name in order else len(order) + at for at, name in enumerate(given)}
     return sorted(given, key=place.__getitem__)
-
-
-def clients() -> list[str]:
-    """The clients' names in their order: Java's first."""
-    from partwright.keys.clients import client_names
-
-    return client_names()
 
 
 def strategies() -> list[str]:

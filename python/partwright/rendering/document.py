@@ -6,16 +6,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from partwright._text import plain
-from partwright.question import Question
+from partwright.answer import Question
 from partwright.rendering.text import bytes_, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from partwright._check import Fields
     from partwright.rendering.plots import Spec
 
-__all__ = ["KEPT", "TABLED", "Column", "Document", "Section", "Verdict", "bounded", "filled"]
+__all__ = [
+    "KEPT",
+    "TABLED",
+    "Column",
+    "Document",
+    "Section",
+    "Verdict",
+    "answered",
+    "bounded",
+    "columns",
+    "filled",
+    "places",
+]
 
 TABLED = 200
 """How many rows of a table are shown at once."""
@@ -53,6 +65,17 @@ class Column(NamedTuple):
         return "" if value is None else _FORMATS[self.kind](value)
 
 
+def columns(**titles: str | None) -> tuple[Column, ...]:
+    """Columns by their fields, each with its title, which may end in its kind; one without a title is left out.
+
+    Examples:
+        >>> columns(key="key|text", rows="records")
+        (Column(field='key', title='key', kind='text'), Column(field='rows', title='records', kind='number'))
+    """
+    parts = {field: title.partition("|") for field, title in titles.items() if title is not None}
+    return tuple(Column(field, title, kind or "number") for field, (title, _, kind) in parts.items())
+
+
 @dataclass(frozen=True)
 class Section:
     """A title, a sentence, and whatever shows it: a table, a plot, steps, or lines to copy; it knows no rendering.
@@ -66,7 +89,6 @@ class Section:
         columns: The table's.
         rows: The table's, of which a rendering shows as many as it has room for.
         left: How many rows the table lacks, which are in the JSON.
-        marks: How many marks the layer main has.
         bar: The field of the rows that is also drawn as bars, in the table or, where there is none, as a plot.
         picked: The places of the rows that stand out.
         steps: What to do, in order.
@@ -82,13 +104,18 @@ class Section:
     columns: tuple[Column, ...] = ()
     rows: tuple[Fields, ...] = ()
     left: int = 0
-    marks: int = 0
     bar: str | None = None
     picked: frozenset[int] = frozenset()
     steps: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     sketch: tuple[str, ...] = ()
     is_detail: bool = False
+
+    @property
+    def marks(self) -> int:
+        """How many marks the layer main has: one for each datum, or for all that are of one flow."""
+        data = self.spec["data"]["values"] if self.spec else ()
+        return len({each.get("flow", place) for place, each in enumerate(data)})
 
     @property
     def most(self) -> float:
@@ -137,6 +164,46 @@ class Document:
     sections: tuple[Section, ...]
     answer: object
     question: Question = field(default_factory=Question)
+
+
+def answered(
+    title: str,
+    verdicts: Iterable[Verdict | str],
+    sections: Iterable[Section | None],
+    answer: Fields,
+    assumed: Sequence[str] = (),
+) -> Document:
+    """The document of an answer, whose JSON begins with its first verdict.
+
+    Args:
+        title: Its subject.
+        verdicts: Its verdicts; a sentence is one that is not a question.
+        sections: What shows it; None is none.
+        answer: The answer's JSON.
+        assumed: What was assumed because nobody said it, a sentence each; it comes after the first verdict, and last in
+            the JSON.
+
+    Examples:
+        >>> made = answered("Size", [Verdict("holds", "It fits.")], (), {"ok": True}, ["assumed: a guess"])
+        >>> made.answer
+        {'summary': 'It fits.', 'ok': True, 'assumed': ['assumed: a guess']}
+        >>> [verdict.text for verdict in made.verdicts]
+        ['It fits.', 'Assumed: a guess.']
+    """
+    first, *others = (each if isinstance(each, Verdict) else Verdict("said", each) for each in verdicts)
+    notes = (Verdict("said", f"{each[:1].upper()}{each[1:]}.") for each in assumed)
+    json = {"summary": first.text, **answer, **({"assumed": list(assumed)} if assumed else {})}
+    return Document(title, (first, *notes, *others), tuple(filter(None, sections)), json)
+
+
+def places(picked: Iterable[object]) -> frozenset[int]:
+    """The places of what is true, for the rows that stand out.
+
+    Examples:
+        >>> sorted(places([0, 3, None, 1]))
+        [1, 3]
+    """
+    return frozenset(place for place, each in enumerate(picked) if each)
 
 
 class Bounded(TypedDict):

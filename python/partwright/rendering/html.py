@@ -10,20 +10,20 @@ import os
 import re
 from functools import cache
 from importlib import metadata, resources
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright._text import plain_lines
-from partwright.errors import MissingExtraError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.folders import save_file
 from partwright.keys.key_text import short
 from partwright.rendering.document import TABLED
+from partwright.rendering.picture import checked_path, refuse_missing
 from partwright.rendering.svg import svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from partwright.rendering.document import Document, Section
 
@@ -34,7 +34,6 @@ MOST_BYTES = 5_000_000
 
 SUFFIXES = (".html", ".htm")
 """How a page's file may end."""
-_PACKAGES = ("vl_convert", "jinja2")
 _NAMED = 1000
 # How many rows of all tables together are printed.
 _PRINTED = 48
@@ -59,14 +58,7 @@ def check(file: str | os.PathLike[str]) -> Path:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: a report is a .html or .htm file by its suffix, not 'report.pdf'
     """
-    try:
-        path = Path(file)
-    except TypeError:
-        raise PartwrightError(f"a report is named by its path, not by {file!r}", value=file) from None
-    if "\0" in str(path):
-        raise PartwrightError(f"a report's path has no NUL: {str(path)!r}")
-    if path.suffix.lower() not in SUFFIXES:
-        raise PartwrightError(f"a report is a .html or .htm file by its suffix, not {str(path)!r}")
+    path = checked_path(file, "report", SUFFIXES)
     if path.is_dir():
         raise PartwrightError(f"{str(path)!r} is a folder: name a file for the report")
     if not path.parent.is_dir():
@@ -77,9 +69,7 @@ def check(file: str | os.PathLike[str]) -> Path:
         raise PartwrightError(
             f"nothing can be written to {str(path.parent)!r}: name another file for the report"
         )
-    for package in _PACKAGES:
-        if find_spec(package) is None:
-            raise MissingExtraError(f"{package} is missing: pip install 'partwright[report]'")
+    refuse_missing("vl_convert", "jinja2")
     return path
 
 
@@ -94,17 +84,14 @@ def html(document: Document) -> str:
     """
     answer, rest = _script_json(document.answer), _rest(document)
     plots = {each.id: _plots(each) for each in document.sections if each.spec}
-    # A page that is too large first leaves out its JSON.
-    for more in (rest, None) if len(answer) < MOST_BYTES else ():
-        page = _rendered(document, plots, answer, "", more)
-        if len(page.encode()) < MOST_BYTES:
-            return page
     without = (
         f"The JSON of {counted(len(answer), 'byte')} is not in the page, which would be larger than "
         f"{MOST_BYTES:,} bytes: partwright {document.question.command} --json prints it."
     )
-    for more in (rest, None):
-        page = _rendered(document, plots, None, without, more)
+    # A page that is too large first leaves out the rest of its tables, then its JSON.
+    whole = [(answer, "", rest), (answer, "", None)] if len(answer) < MOST_BYTES else []
+    for parts in (*whole, (None, without, rest), (None, without, None)):
+        page = _rendered(document, plots, *parts)
         if len(page.encode()) < MOST_BYTES:
             return page
     raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
@@ -120,12 +107,12 @@ _SAID = re.compile(r'data-said="[^"]*"')
 
 def _rest(document: Document) -> str | None:
     """The rows of tables that are not shown at once, as JSON by figure; None if all are shown."""
-    found = {
+    tables = {
         figure.id: [[row.get(column.field) for column in figure.columns] for row in figure.rows[TABLED:]]
         for figure in document.sections
         if len(figure.rows) > TABLED
     }
-    return _script_json(found) if found else None
+    return _script_json(tables) if tables else None
 
 
 def save(text: str, file: str | os.PathLike[str]) -> Path:
@@ -140,11 +127,7 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
 
 
 def _rendered(
-    document: Document,
-    plots: Mapping[str, list[str]],
-    answer: str | None,
-    without: str,
-    rest: str | None,
+    document: Document, plots: Mapping[str, list[str]], answer: str | None, without: str, rest: str | None
 ) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup

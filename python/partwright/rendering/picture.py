@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from partwright._check import shown
+from partwright._check import enumeration, shown
 from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
@@ -16,10 +16,11 @@ from partwright.rendering.text import lines
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from partwright.rendering.document import Document, Section
 
-__all__ = ["SUFFIXES", "check", "draw"]
+__all__ = ["SUFFIXES", "check", "checked_path", "draw", "refuse_missing"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 """How a picture's file may end."""
@@ -41,15 +42,38 @@ def check(file: str | os.PathLike[str]) -> Path:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
     """
+    path = checked_path(file, "picture", SUFFIXES)
+    refuse_missing("vl_convert")
+    return path
+
+
+def checked_path(file: str | os.PathLike[str], what: str, suffixes: Sequence[str]) -> Path:
+    """The path of a picture or a report.
+
+    Raises:
+        PartwrightError: It is no path, or its suffix is another one.
+    """
     try:
         path = Path(file)
     except TypeError:
-        raise PartwrightError(f"a picture is named by its path, not by {shown(file)}") from None
-    if path.suffix.lower() not in SUFFIXES:
-        raise PartwrightError(f"a picture is a .svg, .png or .pdf file by its suffix, not {str(path)!r}")
-    if find_spec("vl_convert") is None:
-        raise MissingExtraError("vl_convert is missing: pip install 'partwright[report]'")
+        raise PartwrightError(f"a {what} is named by its path, not by {shown(file)}", value=file) from None
+    if "\0" in str(path):
+        raise PartwrightError(f"a {what}'s path has no NUL: {str(path)!r}")
+    if path.suffix.lower() not in suffixes:
+        forms = enumeration(suffixes).replace(" and ", " or ")
+        raise PartwrightError(f"a {what} is a {forms} file by its suffix, not {str(path)!r}")
     return path
+
+
+def refuse_missing(*packages: str) -> None:
+    """Refuse to draw without the packages that do it.
+
+    Raises:
+        MissingExtraError: One is missing.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtraError(f"{package} is missing: pip install 'partwright[report]'")
 
 
 def draw(document: Document, file: str | os.PathLike[str]) -> None:

@@ -1,21 +1,33 @@
-"""Vega-Lite specifications that several figures share: bars of partitions, bars of names, maps of two names."""
+"""Vega-Lite specifications that several figures share: bars, maps of two names or numbers, and sizes by rank.
+
+Of more things than can be drawn one by one, a map's cell and a rank's mark hold many.
+"""
 
 from __future__ import annotations
 
+import math
+from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from partwright.rendering.colours import ACCENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright._check import Fields
+    from partwright._check import Fields, Json
 
 __all__ = [
+    "COLOUR",
     "CONFIG",
     "Spec",
+    "binned",
     "by_kind",
     "by_partition",
+    "by_rank",
+    "cells",
     "chart",
     "column_tooltip",
+    "layer",
     "level",
     "powers",
     "quantity",
@@ -67,8 +79,16 @@ CONFIG: Spec = {
 }
 """The style of every plot."""
 
+COLOUR = {"value": ACCENT}
+"""The colour of a map of one kind."""
+
 _HEIGHT = 300
-_ROW = 22
+# With more partitions than this, bars have no gaps.
+_GAPS = 150
+# The most cells of a map from side to side, and from top to bottom.
+_CELLS = 60
+# How many marks of sizes by rank are drawn for each power of ten.
+_MARKS = 24
 
 
 def chart(data: Sequence[Fields], height: int = _HEIGHT, **rest: Spec | Sequence[Spec] | str) -> Spec:
@@ -99,16 +119,14 @@ def quantity(field: str, title: str, kind: str = "number", **more: object) -> Sp
 
 def tooltip(**titles: str) -> list[Spec]:
     """The tooltip of a mark: fields by their titles; a number's title may end in its format."""
-    found = []
+    channels = []
     for field, title in titles.items():
         name, _, form = title.partition("|")
-        kind = {"field": field, "title": name}
         # A whole number as it is, any other as `number` shows it.
         form = ",.3~f" if form == "," else form
-        found.append(
-            {**kind, "type": "quantitative", "format": form} if form else {**kind, "type": "nominal"}
-        )
-    return found
+        kind = {"type": "quantitative", "format": form} if form else {"type": "nominal"}
+        channels.append({"field": field, "title": name, **kind})
+    return channels
 
 
 def column_tooltip(columns: Sequence[tuple[str, str, str]]) -> list[Spec]:
@@ -128,13 +146,15 @@ def powers(field: str, title: str, low: float, high: float) -> Spec:
     return quantity(field, title, scale=scale) | {"axis": {"format": ",d", "values": values}}
 
 
+def layer(rows: Sequence[Fields], mark: str, style: Spec, **channels: Any) -> Spec:
+    """A layer of a plot, with data of its own."""
+    return {"data": {"values": list(rows)}, "mark": {"type": mark, **style}, "encoding": channels}
+
+
 def level(height: float, colour: str = _INK) -> Spec:
     """A layer: a dashed line across the plot at a height."""
-    return {
-        "data": {"values": [{"level": height}]},
-        "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": colour},
-        "encoding": {"y": {"field": "level", "type": "quantitative"}},
-    }
+    style = {"strokeDash": [6, 4], "strokeWidth": 1.5, "color": colour}
+    return layer([{"level": height}], "rule", style, y={"field": "level", "type": "quantitative"})
 
 
 def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> Spec:
@@ -154,7 +174,7 @@ def by_partition(
     kinds: Mapping[str, str],
     title: str,
     *,
-    n: int | None,
+    n: int,
     beside: bool = False,
     even: float | None = None,
     unit: str = "records",
@@ -162,112 +182,206 @@ def by_partition(
     """Bars over partitions, stacked by kind or side by side.
 
     Args:
-        rows: Each with `partition` (a number; text where n is None), `kind`, `start` and `end`.
+        rows: Each with `partition`, `kind`, `start` and `end`.
         kinds: Their colours.
         title: The meaning of the bars' height.
-        n: How many partitions there are; None if they are the largest of many, in the order of the rows.
+        n: How many partitions there are.
         beside: Whether the kinds are side by side.
         even: The height of an even partition; None draws no line.
         unit: What is counted.
     """
     if even is not None:
         title += f" (dashed: the fair share, {even:,.0f})" if even >= 1 else " (dashed: the fair share)"
-    bar: Spec = {
-        "y": quantity("start", title, "whole"),
-        "y2": {"field": "end"},
-        "color": by_kind("kind", list(kinds), list(kinds.values())),
-        "tooltip": tooltip(partition="partition", kind="of", size=f"{unit}|,~r"),
-    }
-    if len(kinds) == 1:
-        bar["color"] = {"value": next(iter(kinds.values()))}
-        bar["tooltip"] = tooltip(partition="partition", size=f"{unit}|,~r")
-    if n is None:
-        names = list(dict.fromkeys(row["partition"] for row in rows))
-        bar["x"] = {
-            "field": "partition",
-            "type": "ordinal",
-            "sort": names,
-            "title": "partition, the largest first",
-            "axis": {"labelAngle": 0},
-        }
-        if beside:
-            bar["xOffset"] = {"field": "kind", "sort": list(kinds)}
-        data: list[Fields] = list(rows)
-    else:
-        axis: Spec = {"format": "d", "tickMinStep": 1, "grid": False}
-        if n <= _GAPS:
-            # Only whole numbers, however few.
-            axis["values"] = list(range(n))
-        bar["x"] = {
+    is_one, has_gaps = len(kinds) == 1, n <= _GAPS
+    gap = 0.42 if has_gaps else 0.5
+    wide = 2 * gap / (len(kinds) if beside else 1)
+    place = {kind: at if beside else 0 for at, kind in enumerate(kinds)}
+    left = [row["partition"] - gap + wide * place[row["kind"]] for row in rows]
+    data = [{**row, "left": at, "right": at + wide} for row, at in zip(rows, left, strict=True)]
+    axis: Spec = {"format": "d", "tickMinStep": 1, "grid": False}
+    encoding = {
+        "x": {
             "field": "left",
             "type": "quantitative",
             "title": "partition",
             "scale": {"domain": [-0.5, n - 0.5], "nice": False, "zero": False},
-            "axis": axis,
-        }
-        bar["x2"] = {"field": "right"}
-        gap = 0.42 if n <= _GAPS else 0.5
-        wide = 2 * gap / (len(kinds) if beside else 1)
-        place = {kind: at if beside else 0 for at, kind in enumerate(kinds)}
-        left = [row["partition"] - gap + wide * place[row["kind"]] for row in rows]
-        data = [{**row, "left": at, "right": at + wide} for row, at in zip(rows, left, strict=True)]
-    main = {"name": "main", "mark": {"type": "bar", "clip": True}, "encoding": bar}
+            # Only whole numbers, however few.
+            "axis": {**axis, "values": list(range(n))} if has_gaps else axis,
+        },
+        "x2": {"field": "right"},
+        "y": quantity("start", title, "whole"),
+        "y2": {"field": "end"},
+        "color": {"value": next(iter(kinds.values()))}
+        if is_one
+        else by_kind("kind", list(kinds), list(kinds.values())),
+        "tooltip": tooltip(partition="partition", **({} if is_one else {"kind": "of"}), size=f"{unit}|,~r"),
+    }
+    main = {"name": "main", "mark": {"type": "bar", "clip": True}, "encoding": encoding}
     return chart(data, layer=[main] if even is None else [main, level(even)])
-
-
-# With more partitions than this, bars have no gaps.
-_GAPS = 150
 
 
 def squares(
     rows: Sequence[Fields],
-    x: tuple[str, str],
-    y: tuple[str, str | None],
-    said: list[Spec],
+    x: tuple[str, str, Sequence[str]],
+    y: tuple[str, str | None, Sequence[str]],
+    tips: list[Spec],
     *,
-    colour: Spec,
-    opacity: Spec | None = None,
-    height: int | None = None,
+    angle: int = 0,
+    corner: int = 0,
+    **channels: Spec,
 ) -> Spec:
     """A map: a square for each pair of a name in one dimension and a name in the other.
 
     Args:
         rows: The squares.
-        x: The field to the right, and its title.
-        y: The field downwards, and its title; None for names that need none.
-        said: The tooltip.
-        colour: The squares' colour channel.
-        opacity: Their opacity channel.
-        height: How high the plot is; by default, as many rows as there are.
+        x: The field to the right, its title, and all its names in their order.
+        y: The same downwards; the title is None for names that need none.
+        tips: The tooltip.
+        angle: The angle of the names to the right.
+        corner: How round the squares' corners are, in pixels.
+        channels: The squares' colour, and their opacity if it says something.
     """
-    downwards = list(dict.fromkeys(row[y[0]] for row in rows))
-    encoding: Spec = {
-        "x": {
-            "field": x[0],
-            "type": "ordinal",
-            "sort": None,
-            "title": x[1],
-            "axis": {"labelAngle": 0, "ticks": False},
-        },
-        "y": {
-            "field": y[0],
-            "type": "ordinal",
-            "sort": None,
-            "title": y[1],
-            "axis": {"labelLimit": 150, "ticks": False},
-        },
-        "color": colour,
-        "tooltip": said,
-    }
-    if opacity is not None:
-        encoding["opacity"] = opacity
+    (right, right_title, columns), (down, down_title, lines) = x, y
+    names = {"labelAngle": angle, "labelLimit": 110, "ticks": False}
     return chart(
         rows,
-        height=height or max(60, min(_TALL, _ROW * len(downwards))),
-        mark={"type": "rect", "cornerRadius": 1},
-        encoding=encoding,
+        height=max(60, min(900, 22 * len(lines))),
+        mark={"type": "rect", **({"cornerRadius": corner} if corner else {})},
+        encoding={
+            "x": {
+                "field": right,
+                "type": "ordinal",
+                "sort": list(columns),
+                "title": right_title,
+                "axis": names,
+            },
+            "y": {
+                "field": down,
+                "type": "ordinal",
+                "title": down_title,
+                # Names without a square have a row, too.
+                "scale": {"domain": list(lines)},
+                "axis": {"labelLimit": 150, "ticks": False},
+            },
+            "tooltip": tips,
+            **channels,
+        },
         name="main",
     )
 
 
-_TALL = 900
+def binned(count: int, most: int = _CELLS) -> tuple[int, int]:
+    """How many things each cell holds, given the most cells allowed, and how many cells there are.
+
+    Examples:
+        >>> binned(2000), binned(40), binned(0)
+        ((34, 59), (1, 40), (1, 0))
+    """
+    wide = max(1, -(-count // most))
+    return wide, -(-count // wide)
+
+
+def cells(
+    rows: Sequence[Fields],
+    x: tuple[str, int],
+    y: tuple[str, int],
+    tips: list[Spec],
+    colour: Spec,
+    height: int = 420,
+) -> Spec:
+    """A map whose cells hold ranges of two numbers, the stronger the more.
+
+    Args:
+        rows: Each with `left`, `right`, `top` and `bottom`, where its cell is, and `count`, 1 or more.
+        x: The horizontal axis's title, and its end.
+        y: The vertical axis's title, and its end.
+        tips: The tooltip.
+        colour: The cells' colour channel.
+        height: How high the plot is, in pixels.
+    """
+    most = max((row["count"] for row in rows), default=1)
+
+    def range_of(field: str, title: str, end: int, **scale: bool) -> Spec:
+        return {
+            "field": field,
+            "type": "quantitative",
+            "title": title,
+            "scale": {"domain": [0, end], "nice": False, "zero": False, **scale},
+            "axis": {"format": ",d", "grid": False, "tickMinStep": 1, "tickCount": 6},
+        }
+
+    # Only a scale of powers shows few next to many.
+    scale = {"type": "log", "domain": [1, max(most, 2)], "range": [0.3, 1]}
+    return chart(
+        rows,
+        height=height,
+        name="main",
+        mark={"type": "rect", "clip": True},
+        encoding={
+            "x": range_of("left", *x),
+            "x2": {"field": "right"},
+            "y": range_of("top", *y, reverse=True),
+            "y2": {"field": "bottom"},
+            "color": colour,
+            "opacity": {"field": "count", "type": "quantitative", "scale": scale, "legend": None},
+            "tooltip": tips,
+        },
+    )
+
+
+def by_rank(
+    series: Mapping[str, Sequence[int]], colours: Sequence[str], what: str, even: float | None = None
+) -> Spec:
+    """Sizes by their rank, the largest first, both on scales of powers; neighbouring ranks share a mark.
+
+    Args:
+        series: By name, the sizes; sizes of 0 are left out, because they have no logarithm.
+        colours: The colour of each series.
+        what: What is counted.
+        even: The fair share; None draws no line.
+    """
+    rows = [{**row, "kind": kind} for kind, sizes in series.items() for row in _ranked(sizes)]
+    low = min((row["least"] for row in rows), default=1)
+    high = max(row["most"] for row in rows) if rows else 1
+    floor = min(low, even or low) / 2
+    ranks = max((row["to"] for row in rows), default=1)
+    x = powers("left", "partitions by their size, the largest first (scale of powers)", 0.5, ranks + 0.5)
+    y = powers("median", f"{what} (scale of powers)", floor, high * 1.2)
+    tips = tooltip(ranks="ranks", size=f"{what} of each", **({"kind": "when"} if len(series) > 1 else {}))
+    encoding: Spec = {"x": x, "y": y, "tooltip": tips, "color": {"value": colours[0]}}
+    if len(series) > 1:
+        encoding["color"] = by_kind("kind", list(series), colours)
+        mark: Spec = {"type": "point", "filled": True, "size": 60, "opacity": 0.9}
+        encoding["x"] = {**x, "field": "middle"}
+    else:
+        mark = {"type": "bar", "clip": True}
+        encoding |= {"x2": {"field": "right"}, "y2": {"datum": floor}}
+    layers: list[Spec] = [{"name": "main", "mark": mark, "encoding": encoding}]
+    if even is not None:
+        layers.append(level(even))
+    return chart(rows, layer=layers)
+
+
+def _ranked(sizes: Sequence[int]) -> list[Json]:
+    """Growing ranges of ranks, each with the sizes in it."""
+    ordered = sorted((size for size in sizes if size > 0), reverse=True)
+    marks: list[Json] = []
+    at = 0
+    while at < len(ordered):
+        end = max(at + 1, min(len(ordered), math.ceil((at + 1) * 10 ** (1 / _MARKS)) - 1))
+        part = ordered[at:end]
+        marks.append(
+            {
+                "left": at + 0.5,
+                "right": end + 0.5,
+                "middle": (at + 1 + end) / 2,
+                "to": end,
+                "median": median(part),
+                "most": part[0],
+                "least": part[-1],
+                "ranks": f"{at + 1:,}" if end == at + 1 else f"{at + 1:,} to {end:,}",
+                "size": f"{part[0]:,}" if part[0] == part[-1] else f"{part[-1]:,} to {part[0]:,}",
+            }
+        )
+        at = end
+    return marks

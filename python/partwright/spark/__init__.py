@@ -17,8 +17,8 @@ require_pyspark()
 from partwright.audit.check import CheckLimits
 from partwright.audit.copartition import JoinSide
 from partwright.audit.resize import RecordColumns
+from partwright.kafka.bounds import TopicPart
 from partwright.kafka.point_reads import assign_json
-from partwright.kafka.topic_part import TopicPart
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
 from partwright.spark.audits import check, check_copartition, fingerprint, resize

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as sf
 
 from partwright._check import counted, options, spelled
+from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
 from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, JoinSide, Side, both_sides, meet
@@ -18,7 +19,6 @@ from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
-from partwright.question import Question
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.arrow import to_arrow
 from partwright.spark.engines.choice import exact

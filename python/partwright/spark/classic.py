@@ -27,9 +27,9 @@ from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, temporary_folder
-from partwright.kafka.connectors import connector_set
-from partwright.kafka.jars import jars
-from partwright.kafka.java import java_command, properties
+from partwright.kafka.connection.properties import properties_text
+from partwright.kafka.jars import connector_set, jars
+from partwright.kafka.java import java_command
 from partwright.signals import Ended, handled
 from partwright.spark.requirements import pyspark_version
 from partwright.spark.spark_home import check_spark_home, installed_spark
@@ -203,7 +203,7 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
             given = [
                 Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()
             ]
-            ours = properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))
+            ours = properties_text(_java_options_apart(dict(conf.getAll()) | theirs, folder))
             with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
                 settings.write("".join([*given, ours]))
             options = ["--properties-file", str(file)]

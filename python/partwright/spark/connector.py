@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.kafka.connectors import CONNECTORS, SparkBuild
+from partwright.kafka.jars import CONNECTORS, SparkBuild
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:

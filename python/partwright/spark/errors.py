@@ -70,7 +70,7 @@ def first_sentence(error: BaseException) -> str | None:
         >>> first_sentence(RuntimeError("...\npartwright.errors.PartwrightError: no.\n  at java"))
         'no.'
         >>> first_sentence(RuntimeError("...\nModuleNotFoundError: No module named 'pyarrow'\n  at java"))
-        "the Python of Spark's workers has no pyarrow: install it there, which partwright.spark.ship does not do"
+        "the Python of Spark's workers has no pyarrow: set PYSPARK_PYTHON to a Python that has it, or install it there"
     """
     return worker_trouble(str(error))
 

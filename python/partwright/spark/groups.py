@@ -25,8 +25,7 @@ from pyspark.sql.types import (
 )
 
 from partwright._check import first_line
-from partwright.assignors.group_batches import assign_sorted, check_assignor
-from partwright.assignors.group_topics import GroupTopics, Topics
+from partwright.assignors.group_batches import GroupTopics, Topics, assign_sorted, check_assignor
 from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
@@ -110,9 +109,7 @@ def assign(
         of_topics = sf.sort_array(sf.collect_list(sf.struct(*_of_topics(topics)))).alias("of_topics")
         grouped = grouped.join(topics.groupBy("group").agg(of_topics), "group", "left")
     else:
-        shared = Topics.of_rows(
-            arrow.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")).to_pylist()
-        )
+        shared = Topics.of_table(arrow.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")))
     own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
     # The columns for sorting are no longer needed, and Arrow might have no type for them.
     rows = sf.transform("members", lambda member: member.dropFields("order"))

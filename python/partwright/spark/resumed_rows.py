@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.last_marks import last_rows
+from partwright.kafka.marks import last_rows
 from partwright.spark.connector import READER, spark_options
 from partwright.spark.marks import mark_of, row_of
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["check_key", "check_key_type", "type_of"]
+__all__ = ["check_frame", "check_key", "check_key_type", "type_of"]
 
 # The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
 _SENT = {
@@ -39,6 +39,22 @@ _SENT = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
+
+
+def check_frame(df: object) -> None:
+    """Refuse what is no DataFrame of Spark.
+
+    Raises:
+        PartwrightError: It is something else, such as pandas' DataFrame, a column or a table's name.
+    """
+    if not hasattr(df, "isStreaming"):
+        package = type(df).__module__.partition(".")[0]
+        owner = "" if package == "builtins" else f"{package}'s "
+        raise PartwrightError(
+            f"a DataFrame of Spark is needed, not {owner}{type(df).__name__}: spark.table(name) and "
+            "spark.createDataFrame(rows) give one, and tables in memory and files have partwright's own functions of "
+            "the same names"
+        )
 
 
 def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:

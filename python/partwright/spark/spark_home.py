@@ -10,7 +10,7 @@ import pyspark
 from pyspark.find_spark_home import _find_spark_home
 
 from partwright.errors import PartwrightError
-from partwright.kafka.connectors import SparkBuild
+from partwright.kafka.jars import SparkBuild
 
 __all__ = ["check_spark_home", "installed_spark"]
 

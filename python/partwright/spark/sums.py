@@ -32,7 +32,7 @@ from partwright.spark.columns import as_column, encode, murmur2
 from partwright.spark.engines.arrow import to_arrow
 from partwright.spark.engines.choice import exact
 from partwright.spark.errors import first_sentence
-from partwright.spark.schema import check_key, type_of
+from partwright.spark.schema import check_frame, check_key, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,17 +102,13 @@ def records(
     return df.select(*columns)
 
 
-def refuse_other_than_tables(df: object) -> None:
+def refuse_other_than_tables(df: DataFrame) -> None:
     """Refuse what is no DataFrame, or a stream.
 
     Raises:
         PartwrightError: It is one.
     """
-    if not hasattr(df, "isStreaming"):
-        raise PartwrightError(
-            f"an audit takes a DataFrame of Spark, not {type(df).__name__}: tables and files have partwright's own "
-            "check, fingerprint, resize and copartition"
-        )
+    check_frame(df)
     if df.isStreaming:
         raise PartwrightError(
             "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "

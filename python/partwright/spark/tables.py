@@ -12,7 +12,7 @@ from partwright.producer.producer import Producer
 from partwright.producer.records import Workload
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.choice import JVM, chosen
-from partwright.spark.schema import check_key
+from partwright.spark.schema import check_frame, check_key
 from partwright.spark.strategies import by_strategy, partition_count, the_topic
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def with_partition(
         >>> with_partition(flights, "tailnum", 12)
         DataFrame[tailnum: string, partition: int]
     """
+    check_frame(df)
     workload = key if isinstance(key, Workload) else Workload(key=key)
     if isinstance(client, ProducerConfig):
         if key_type is not None:

@@ -12,10 +12,10 @@ from pyspark.sql import functions as sf
 
 from partwright._check import counted, options
 from partwright.errors import PartwrightError
-from partwright.kafka.connection.argument import configured
-from partwright.kafka.extent import extent
+from partwright.kafka.bounds import TopicPart
+from partwright.kafka.connection import configured
 from partwright.kafka.point_reads import assign_json
-from partwright.kafka.topic_part import TopicPart
+from partwright.kafka.records import extent
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.spark.connector import no_connector, spark_options
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
     from partwright.keys.hashing import Column, Key
 
 __all__ = ["read_topic"]

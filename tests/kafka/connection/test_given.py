@@ -12,9 +12,8 @@ import partwright as pw
 from partwright.errors import BrokerError
 from partwright.kafka import topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.coordinators import coordinator
 from partwright.kafka.doctor import examine
-from partwright.kafka.groups import any_group
+from partwright.kafka.groups import any_group, coordinator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from partwright.errors import PartwrightError
-from partwright.kafka.connection import common, jaas, names, properties
+from partwright.kafka.connection import jaas, names, properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +86,7 @@ def test_librdkafka_knows_each_of_its_names() -> None:
 
 def test_librdkafka_has_the_bounds_of_the_table() -> None:
     seen = 0
-    for name, setting in common.COMMON.items():
+    for name, setting in names.COMMON.items():
         # A consumer accepts fewer of these than the library's own table: see test_names.
         if setting.librdkafka in {None, "fetch.max.bytes", "fetch.min.bytes"} or setting.least is None:
             continue
@@ -101,11 +101,11 @@ def test_librdkafka_has_the_bounds_of_the_table() -> None:
 
 def test_each_name_that_means_something_is_a_known_one() -> None:
     known = names.JAVA | names.LIBRDKAFKA
-    for table in (names.ALIASES, names.SECRETS, names.READING, names.EMPTY, common.COMMON):
+    for table in (names.ALIASES, names.SECRETS, names.READING, names.EMPTY, names.COMMON):
         assert set(table) <= known
     assert names.JAVA_ALONE <= names.JAVA
     assert names.REACHING - known == {"oauth_cb"}
-    assert not names.REACHING & common.COMMON.keys()
+    assert not names.REACHING & names.COMMON.keys()
     # A setting with two names is kept under one of them everywhere.
-    for table in (names.SECRETS, names.READING, names.REACHING, names.JAVA_ALONE, common.COMMON):
+    for table in (names.SECRETS, names.READING, names.REACHING, names.JAVA_ALONE, names.COMMON):
         assert not set(table) & names.ALIASES.keys()

@@ -66,12 +66,12 @@ def test_kafka_reads_each_password_out_of_the_text_that_we_write(
 
 @given(st.dictionaries(st.from_regex(r"[a-zA-Z]{1,8}", fullmatch=True), TEXTS, max_size=3))
 def test_a_text_of_jaas_is_read_back(options: dict[str, str]) -> None:
-    assert jaas.parse(jaas.written("x.Module", options)).options == options
+    assert jaas.parse(jaas.jaas_text("x.Module", options)).options == options
 
 
 @given(st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_a_file_is_read_back(settings: dict[str, str]) -> None:
-    text = properties.written(settings)
+    text = properties.properties_text(settings)
     assert text.isascii()
     assert {each.key: each.value for each in properties.read(text)} == settings
 

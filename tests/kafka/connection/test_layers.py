@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection import KafkaConfig, configured
 from partwright.kafka.connection.config import VARIABLE
 
 if TYPE_CHECKING:
@@ -58,16 +58,34 @@ def test_a_single_setting_wins_by_what_it_means(
 def test_a_ca_wins_over_the_trust_store_of_a_file(tmp_path: Path) -> None:
     store = {"ssl.truststore.location": str(tmp_path / "nowhere.jks"), "ssl.truststore.password": "x"}
     given = {"security.protocol": "SSL", **store}
-    assert KafkaConfig.read(given, settings={"ssl.ca.location": "probe"}).tls() is not None
+    assert KafkaConfig.read(given, settings={"ssl.ca.location": "probe"}).tls is not None
 
 
 def test_servers_win_over_all() -> None:
     config = KafkaConfig.read(
         {"bootstrap.servers": "a:1"}, settings={"bootstrap.servers": "b:2"}, servers="c:3"
     )
-    assert (config.servers, config.at("d:4").servers) == ("c:3", "d:4")
+    assert (config.servers, KafkaConfig.read(config, servers="d:4").servers) == ("c:3", "d:4")
     assert KafkaConfig.read(config) is config
     assert KafkaConfig.read(config, servers="e:5").servers == "e:5"
+
+
+def test_an_address_and_a_configuration_of_another_kafka_contradict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path, "bootstrap.servers=b:2\n")
+    for other in ("b:2", path, {"metadata.broker.list": "b:2"}, KafkaConfig.read("b:2")):
+        with pytest.raises(PartwrightError) as refused:
+            configured(other, "a:1")
+        assert str(refused.value) == (
+            "the address names the Kafka at a:1, and kafka_config= the one at b:2: leave one of them out"
+        )
+        assert (refused.value.field, refused.value.value) == ("bootstrap.servers", "b:2")
+    for same in ("b:2,a:1", {"bootstrap.servers": "a:1, b:2"}, {"client.id": "x"}):
+        assert configured(same, "a:1,b:2").servers == "a:1,b:2"
+    # The variable names a usual Kafka, not this one.
+    monkeypatch.setenv(VARIABLE, path)
+    assert configured(None, "a:1").servers == "a:1"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 
 from partwright.errors import PartwrightError
-from partwright.kafka.connection import KafkaConfig, common, names
+from partwright.kafka.connection import KafkaConfig, names
 
 UNKNOWN = 'No such configuration property: "{}"'
 
@@ -25,22 +25,22 @@ def test_the_library_knows_each_of_its_names() -> None:
     assert [name for name in sorted(names.LIBRDKAFKA) if refusal(name) == UNKNOWN.format(name)] == []
 
 
-def bounds(setting: common._Setting) -> list[str]:
+def bounds(setting: names._Common) -> list[str]:
     if setting.least is not None:
         return [str(each) for each in (setting.least, setting.most, setting.own_least, setting.own_most)]
     return list(setting.words)
 
 
-@pytest.mark.parametrize("name", sorted(each for each in common.COMMON if bounds(common.COMMON[each])))
+@pytest.mark.parametrize("name", sorted(each for each in names.COMMON if bounds(names.COMMON[each])))
 def test_the_library_takes_what_is_said_to_it_at_each_bound(name: str) -> None:
-    for value in bounds(common.COMMON[name]):
+    for value in bounds(names.COMMON[name]):
         config = KafkaConfig.read({name: value})
         Consumer({**config.librdkafka(), **config.reading(), "group.id": "g"}).close()
 
 
-@pytest.mark.parametrize("name", sorted(each for each in common.COMMON if bounds(common.COMMON[each])))
+@pytest.mark.parametrize("name", sorted(each for each in names.COMMON if bounds(names.COMMON[each])))
 def test_what_is_beyond_the_bounds_is_refused(name: str) -> None:
-    setting = common.COMMON[name]
+    setting = names.COMMON[name]
     beyond = ["", "x", "1_0", "\uff11", "9" * 5000, "1.5", "\x1b[31m"]
     if setting.least is not None:
         beyond += [str(setting.least - 1), str(setting.most + 1)]

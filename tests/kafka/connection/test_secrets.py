@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 import traceback
 
@@ -56,13 +55,10 @@ def said(name: str, secret: str, context: dict[str, str]) -> str:
         repr(config),
         str(config),
         f"{config}",
-        json.dumps(config.shown()),
         *config.notes,
         repr(config.layers),
     ]
-    seen += [
-        repr(part) for part in (config._sasl, config._tls, config.tls(), copy.deepcopy(config), vars(config))
-    ]
+    seen += [repr(part) for part in (config.sasl, config.tls, copy.deepcopy(config), vars(config))]
     with pytest.raises(PartwrightError, match="is not pickled"):
         pickle.dumps(config)
     for ask in (config.librdkafka, config.java):
@@ -144,4 +140,3 @@ def test_a_key_is_redacted_line_by_line() -> None:
     for name in ("ssl.key.pem", "ssl.ca.pem", "https.ca.pem", "schema.registry.ssl.keystore.key"):
         config = KafkaConfig.read({name: key})
         assert "abcdef" not in config.redacted("at abcdefghijklmnopqrst")
-        assert config.shown()[name] == HIDDEN

@@ -34,15 +34,15 @@ def read(material: Material, given: dict[str, str]) -> KafkaConfig:
 def clients_take(config: KafkaConfig, folder: Path) -> None:
     """The installed library and Python's ssl accept what they get."""
     Consumer({**config.librdkafka(), "group.id": "g"}).close()
-    found = config.tls()
+    found = config.tls
     assert found is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if found.ca_pem is not None:
         context.load_verify_locations(cadata=found.ca_pem)
-    if found.key_pem is not None and found.certificate_pem is not None:
+    if found.client is not None:
         file = folder / "pair.pem"
-        file.write_text(found.certificate_pem + found.key_pem, encoding="ascii")
-        context.load_cert_chain(file, password=found.key_password)
+        file.write_text(found.client.certificate_pem + found.client.key.clear(), encoding="ascii")
+        context.load_cert_chain(file)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_key_store_is_the_client_for_every_client(
     assert java["ssl.keystore.key"] == material.key
     assert not java.keys() & {STORE, STORE_PASSWORD, KEYS_OWN}
     clients_take(config, tmp_path)
-    assert "PRIVATE KEY" not in repr(config.tls())
+    assert "PRIVATE KEY" not in repr(config.tls)
 
 
 def test_texts_are_taken_as_they_are(material: Material, tmp_path: Path) -> None:

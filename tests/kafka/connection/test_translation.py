@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig, jaas
-from partwright.kafka.connection.msk_iam import Signer, region_of
+from partwright.kafka.connection.sasl import Signer, region_of
 
 if TYPE_CHECKING:
     from pathlib import Path

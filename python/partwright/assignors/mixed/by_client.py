@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from partwright.answer import Answers
+from partwright.assignors.members import listed_members
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
-from partwright.assignors.mixed.group import Mixed
-from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
-from partwright.assignors.options import Options
+from partwright.assignors.mixed.group import Mixed, wire_name
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClientAnswer", "ClientAnswers", "by_client"]
 
-_JAVA = "java"
+_Lists = dict[str, set[tuple[str, int]]]
 
 
 @dataclass(frozen=True)
@@ -113,20 +112,19 @@ def by_client(
         PartwrightError: The group is invalid, no client has such an assignor, or a member's client lacks it.
 
     Examples:
-        >>> found = by_client({"t": 12}, [{"id": f"c{i}", "topics": ["t"]} for i in range(5)], "roundrobin")
-        >>> [(each.client, each.answer) for each in found][1:4]
+        >>> answers = by_client({"t": 12}, [{"id": f"c{i}", "topics": ["t"]} for i in range(5)], "roundrobin")
+        >>> [(each.client, each.answer) for each in answers][1:4]
         [('librdkafka', 'same'), ('sarama', 'other lists'), ('kafka-go', 'same')]
     """
     members = listed_members(members, topics)
-    found = mixed_members(topics, members, racks)
+    group = Mixed.of(topics, members, racks, seed=seed, balance_racks=balance_racks)
     is_uniform = all(member.get("client") is None for member in members)
-    assignor = wire_name(assignor, () if is_uniform else found)
-    options = Options.checked(seed, balance_racks=balance_racks)
+    assignor = wire_name(assignor, () if is_uniform else group.members)
     # A group runs an assignor only if all members have it.
-    common = set.intersection(*(set(assignors_of(member.client)) for member in found))
+    common = set.intersection(*(set(assignors_of(member.client)) for member in group.members))
     answers = {
         client: {
-            name: _answer(Mixed(topics, found, name, racks, options), client, is_uniform)
+            name: _answer(group.under(name), client, is_uniform)
             for name in assignors_of(client)
             if is_uniform or name in common
         }
@@ -147,49 +145,27 @@ def _answer(group: Mixed, client: str, is_uniform: bool) -> Rebalanced | Partwri
 def _compared(
     client: str, assignor: str, answers: Mapping[str, Mapping[str, Rebalanced | PartwrightError]]
 ) -> ClientAnswer:
-    java, own = answers[_JAVA], answers[client]
-    agrees = [name for name, answer in own.items() if name in java and _same(answer, java[name])]
-    found = own.get(assignor)
-    base = java.get(assignor)
-    error = str(found) if isinstance(found, PartwrightError) else None
-    if found is None or isinstance(found, PartwrightError):
-        answer = "has none" if found is None else "fails"
-        return ClientAnswer(client, answer, error, None, 0, False, agrees, _SETTINGS[client])
-    moved, answer = 0, "same"
-    if not _same(found, base):
-        answer = "other lists" if _sizes(found) == _sizes(base) else "other balance"
-        moved = _apart(found, base)
-    sizes = _sizes(found)
-    return ClientAnswer(
-        client,
-        answer,
-        None,
-        (sizes[0], sizes[-1]),
-        moved,
-        found.chance is not None,
-        agrees,
-        _SETTINGS[client],
-    )
+    java, own = _lists(answers["java"]), _lists(answers[client])
+    agrees = [name for name, lists in own.items() if lists == java.get(name)]
+    answer, setting = answers[client].get(assignor), _SETTINGS[client]
+    if answer is None or isinstance(answer, PartwrightError):
+        kind, error = ("has none", None) if answer is None else ("fails", str(answer))
+        return ClientAnswer(client, kind, error, None, 0, False, agrees, setting)
+    lists, base = own[assignor], java.get(assignor)
+    sizes = sorted(map(len, lists.values()))
+    kind, moved = "same", 0
+    if lists != base:
+        is_as_even = base is not None and sizes == sorted(map(len, base.values()))
+        kind = "other lists" if is_as_even else "other balance"
+        moved = sum(len(pairs - base[member]) for member, pairs in lists.items()) if base else 0
+    spread, has_chance = (sizes[0], sizes[-1]), answer.chance is not None
+    return ClientAnswer(client, kind, None, spread, moved, has_chance, agrees, setting)
 
 
-def _same(found: Rebalanced | PartwrightError, other: Rebalanced | PartwrightError | None) -> bool:
-    if isinstance(found, PartwrightError) or other is None or isinstance(other, PartwrightError):
-        return False
-    return _readers(found) == _readers(other)
-
-
-def _readers(found: Rebalanced) -> dict[str, set[tuple[str, int]]]:
-    return {member: set(pairs) for member, pairs in found.assignment.items()}
-
-
-def _sizes(found: Rebalanced | PartwrightError | None) -> list[int]:
-    if found is None or isinstance(found, PartwrightError):
-        return []
-    return sorted(len(pairs) for pairs in found.assignment.values())
-
-
-def _apart(found: Rebalanced, other: Rebalanced | PartwrightError | None) -> int:
-    if other is None or isinstance(other, PartwrightError):
-        return 0
-    theirs = other.readers
-    return sum(theirs.get(pair) != member for member, pairs in found.assignment.items() for pair in pairs)
+def _lists(answers: Mapping[str, Rebalanced | PartwrightError]) -> dict[str, _Lists]:
+    """By assignor, each member's partitions; an assignor that fails is left out."""
+    return {
+        name: {member: set(pairs) for member, pairs in answer.assignment.items()}
+        for name, answer in answers.items()
+        if not isinstance(answer, PartwrightError)
+    }

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from partwright._check import unknown
 from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
+from partwright.errors import PartwrightError
 
-__all__ = ["DEFAULT_ASSIGNORS", "answering_version", "assignors_of", "client_of", "versions_of"]
+__all__ = [
+    "DEFAULT_ASSIGNORS",
+    "answering_version",
+    "assignors_of",
+    "check_client",
+    "client_of",
+    "versions_of",
+    "wire_names",
+]
 
 DEFAULT_ASSIGNORS = {
     "java": ("range", "cooperative-sticky"),
@@ -26,11 +35,7 @@ _ANSWERS_LIKE = {
         "range": {"@1.6": "@2.1", "@2.6.0": ""},
         "roundrobin": {"@1.6": "", "@2.1": "", "@2.6.0": ""},
     },
-    "kafka-python": {
-        "range": {"@3.0.11": ""},
-        "roundrobin": {"@3.0.11": ""},
-        "sticky": {"@2.2": "@3.0.11"},
-    },
+    "kafka-python": {"range": {"@3.0.11": ""}, "roundrobin": {"@3.0.11": ""}, "sticky": {"@2.2": "@3.0.11"}},
 }
 """By client and assignor, an older version that the table of assignors lacks, and the version there that gives the same
 answers."""
@@ -69,7 +74,7 @@ def versions_of(client: str, assignor: str) -> list[str]:
     return [*own, *_ANSWERS_LIKE.get(client, {}).get(assignor, {})]
 
 
-def client_of(given: object, where: str) -> tuple[str, str]:
+def client_of(setting: object, where: str) -> tuple[str, str]:
     """A member's client, and the `@VERSION` behind it, if there is one; `where` is for the error.
 
     Raises:
@@ -79,13 +84,13 @@ def client_of(given: object, where: str) -> tuple[str, str]:
         >>> client_of("sarama@1.27.0", "member 'c1'"), client_of(None, "the roll")
         (('sarama', '@1.27.0'), ('java', ''))
     """
-    if given is None:
+    if setting is None:
         return "java", ""
-    if isinstance(given, str):
-        name, at, version = given.partition("@")
+    if isinstance(setting, str):
+        name, at, version = setting.partition("@")
         if name in DEFAULT_ASSIGNORS:
             return name, at + version
-    raise unknown(given, "client", DEFAULT_ASSIGNORS, where)
+    raise unknown(setting, "client", DEFAULT_ASSIGNORS, where)
 
 
 def assignors_of(client: str) -> list[str]:
@@ -99,3 +104,35 @@ def assignors_of(client: str) -> list[str]:
         return list(CLIENT_ASSIGNORS)
     known = (name.partition(":") for name in client_assignors())
     return [name for owner, _, name in known if owner == client and "@" not in name]
+
+
+def check_client(who: str, client: str, version: str, assignor: str) -> None:
+    """Check that a member's client has an assignor, and that its version's answers are known.
+
+    Args:
+        who: The member, for the error.
+        client: Its client.
+        version: `@VERSION` of it, or empty.
+        assignor: The assignor's wire name.
+
+    Raises:
+        PartwrightError: It lacks the assignor, or the version is unknown.
+    """
+    own = assignors_of(client)
+    if assignor not in own:
+        raise PartwrightError(
+            f"{who} is of {client}, which has no assignor {assignor!r}, so it cannot be in this group: it has "
+            f"{', '.join(own)}",
+            value=assignor,
+        )
+    if answering_version(client, assignor, version) is None:
+        forms = [client, *(client + each for each in versions_of(client, assignor))]
+        raise PartwrightError(
+            f"{who}: {assignor} has no answers for {client}{version}: write {' or '.join(forms)}",
+            value=client + version,
+        )
+
+
+def wire_names() -> list[str]:
+    """The wire names of all clients' assignors, sorted."""
+    return sorted({name for client in DEFAULT_ASSIGNORS for name in assignors_of(client)})

@@ -1,35 +1,39 @@
 """A group with members of several clients: one rebalance after the other, until it settles.
 
-The leader's client decides. Each member sends the bytes of its own client (`sent.py`), the leader reads them as the
-leader's client does (`believed.py`), and the leader's assignor answers.
+The leader's client decides. Each member sends the bytes of its own client (`subscription.py`), the leader reads them as
+the leader's client does (`leaders_view.py`), and the leader's assignor answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright.assignors.assign import assign_group
-from partwright.assignors.members import INT32, Group
-from partwright.assignors.mixed.believed import believed
-from partwright.assignors.mixed.clients import answering_version, client_of
-from partwright.assignors.mixed.subscription import Pairs, StickyUserData
-from partwright.assignors.mixed.subscription_bytes import Held, in_order, member_metadata
-from partwright.assignors.options import Options
+from partwright._check import counted, shown, unknown
+from partwright.assignors.assign import Options, assign_group
+from partwright.assignors.members import INT32, Group, listed_members
+from partwright.assignors.mixed.clients import answering_version, check_client, client_of, wire_names
+from partwright.assignors.mixed.leaders_view import view_member
+from partwright.assignors.mixed.subscription import Held, Pairs, StickyUserData, in_order, member_metadata
+from partwright.assignors.names import short_name
+from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
-    from partwright.assignors.mixed.believed import Claim
+    from partwright.assignors.mixed.leaders_view import Claim
 
-__all__ = ["Mixed", "MixedMember", "Rebalanced", "Settled", "echoing"]
+__all__ = ["Mixed", "MixedMember", "Rebalanced", "Settled", "by_topic", "echoing", "wire_name"]
 
 _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)
 _NO_OPTIONS = Options()
 _MOST_ROUNDS = 100
+_LONGEST_TEXT = 2**15 - 1
+"""Kafka writes the length of a text in two bytes."""
 # These clients put empty user data into an assignment; others put null.
 _EMPTY_USER_DATA = {"kafka-python", "aiokafka", "kafkajs", "librdkafka"}
 
@@ -59,19 +63,17 @@ class MixedMember:
         Raises:
             PartwrightError: The client is unknown.
         """
-        fields = dict(member)
+        fields: Mapping[str, Any] = member
         client, version = client_of(fields.get("client"), f"member {fields['id']!r}")
-        claimed = fields.get("owned")
-        pairs = None if claimed is None else _by_topic(claimed)
-        generation = fields.get("generation")
+        owned, generation = fields.get("owned"), fields.get("generation")
         held = Held(
-            tuple(fields["topics"]),  # type: ignore[arg-type]
-            pairs,
-            -1 if generation is None else generation,  # type: ignore[arg-type]
-            fields.get("rack"),  # type: ignore[arg-type]
+            tuple(fields["topics"]),
+            None if owned is None else by_topic(owned),
+            -1 if generation is None else generation,
+            fields.get("rack"),
             None,
         )
-        return cls(str(fields["id"]), client, version, held, fields.get("instance_id"))  # type: ignore[arg-type]
+        return cls(str(fields["id"]), client, version, held, fields.get("instance_id"))
 
     def as_client(self, client: str) -> MixedMember:
         """The same member with another client."""
@@ -136,17 +138,50 @@ class Mixed:
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     options: Options = _NO_OPTIONS
 
+    @classmethod
+    def of(
+        cls,
+        topics: Mapping[str, int],
+        members: Iterable[Member | str],
+        racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+        *,
+        seed: int = 0,
+        balance_racks: bool = False,
+    ) -> Mixed:
+        """Check a group as a caller passes it; its assignor is named later, by `under`.
+
+        Raises:
+            PartwrightError: A member or an option is invalid, or the group has no members.
+        """
+        members = listed_members(members, topics)
+        # `Group.of` checks all fields, and explains what is wrong.
+        Group.of(topics, members, racks)
+        mixed = tuple(MixedMember.of(member) for member in members)
+        if not mixed:
+            raise PartwrightError("a group without members has no leader")
+        for member in mixed:
+            owned = (topic for topic, _ in member.held.owned or ())
+            for text in (*member.held.topics, *owned, member.held.rack or ""):
+                _check_text(member.id, text)
+        return cls(topics, mixed, "", racks, Options.checked(seed, balance_racks=balance_racks))
+
+    def under(self, assignor: str) -> Mixed:
+        """The same group of another assignor."""
+        return replace(self, assignor=assignor)
+
     def led_by(self, leader: str) -> Mixed:
         """The same group with an assignment by a leader of that client, whose user data sarama's members echo."""
-        return replace(
-            self,
-            members=tuple(
-                replace(member, held=echoing(member.held, leader))
-                if member.held.owned is not None
-                else member
-                for member in self.members
-            ),
+        members = (
+            member if member.held.owned is None else replace(member, held=echoing(member.held, leader))
+            for member in self.members
         )
+        return replace(self, members=tuple(members))
+
+    @property
+    def subscribed_partitions(self) -> int:
+        """How many partitions the topics with a subscriber have."""
+        subscribed = {topic for member in self.members for topic in member.held.topics}
+        return sum(self.topics.get(topic, 0) for topic in subscribed)
 
     def rebalance(self, leader: str, version: str = "", leading: str | None = None) -> Rebalanced:
         """One rebalance under a leader of a client.
@@ -163,22 +198,22 @@ class Mixed:
         # A kafkajs leader assigns only its own topics, and its assignor takes the first member for the leader.
         for member in sorted(self.members, key=lambda each: leader == "kafkajs" and each.id != leading):
             metadata = member_metadata(member.client, self.assignor, member.held, member.version)
-            found = believed(leader, self.assignor, member.id, metadata, version)
-            if found is None:
+            view = view_member(leader, self.assignor, member.id, metadata, version)
+            if view is None:
                 left_out.append(member.id)
                 continue
-            told: dict[str, object] = {"id": member.id, "topics": list(found.topics), "rack": found.rack}
+            fields: dict[str, object] = {"id": member.id, "topics": list(view.topics), "rack": view.rack}
             if leader == "kafka-go":
-                told["rack"] = found.user_data.decode(errors="replace") or None
+                fields["rack"] = view.user_data.decode(errors="replace") or None
             if member.instance_id is not None:
-                told["instance_id"] = member.instance_id
-            if member.held.owned and not self._believes(leader + version, found.claim):
+                fields["instance_id"] = member.instance_id
+            if member.held.owned and not self._believes(leader + version, view.claim):
                 forgotten.append(member.id)
-            if found.claim is not None:
-                told["owned"] = [(topic, each) for topic, numbers in found.claim.owned for each in numbers]
-                told["generation"] = found.claim.generation
-            seen.append(told)
-            no_racks.append(found.no_rack)
+            if view.claim is not None:
+                fields["owned"] = [(topic, each) for topic, numbers in view.claim.owned for each in numbers]
+                fields["generation"] = view.claim.generation
+            seen.append(fields)
+            no_racks.append(view.no_rack)
         answering = answering_version(leader, self.assignor, version) or ""
         name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{answering}"
         options = self.options._replace(as_read=True)
@@ -186,10 +221,8 @@ class Mixed:
             options = options._replace(balance_racks=False)
         group = Group.of(self.topics, seen, self.racks, no_racks=no_racks)
         answer = assign_group(group, name, None, options)
-        assignment: dict[str, list[tuple[str, int]]] = {
-            member.id: [] for member in self.members
-        } | answer.to_dict()
-        return Rebalanced(assignment, left_out, forgotten, answer.chance, answer)
+        nothing: dict[str, list[tuple[str, int]]] = {member.id: [] for member in self.members}
+        return Rebalanced(nothing | answer.to_dict(), left_out, forgotten, answer.chance, answer)
 
     def settle(self, leader: str, version: str = "", leading: str | None = None) -> Settled:
         """All rebalances under a leader of a client, until the group settles.
@@ -226,14 +259,15 @@ class Mixed:
         generation = min(max((member.held.generation for member in self.members), default=-1) + 1, INT32 - 1)
         members = []
         for member in self.members:
-            given = rebalanced.assignment[member.id]
-            if leader == "sarama" and member.client == "sarama" and not given:
+            pairs = rebalanced.assignment[member.id]
+            if leader == "sarama" and member.client == "sarama" and not pairs:
                 # sarama's leader sends nothing to a member without partitions, so that member keeps its earlier user
                 # data.
-                members.append(replace(member, held=member.held._replace(owned=())))
-                continue
-            held = member.held._replace(owned=_by_topic(given), generation=max(generation, 1))
-            members.append(replace(member, held=echoing(held, leader)))
+                held = member.held._replace(owned=())
+            else:
+                held = member.held._replace(owned=by_topic(pairs), generation=max(generation, 1))
+                held = echoing(held, leader)
+            members.append(replace(member, held=held))
         return replace(self, members=tuple(members))
 
     def must_revoke(self, rebalanced: Rebalanced) -> bool:
@@ -255,11 +289,45 @@ def echoing(held: Held, leader: str) -> Held:
     return held._replace(echo=b"" if leader in _EMPTY_USER_DATA else None)
 
 
-def _by_topic(pairs: object) -> Pairs:
+def by_topic(pairs: Mapping[str, Iterable[int]] | Iterable[tuple[str, int]]) -> Pairs:
     """Partitions by topic, both in the order of their first occurrence."""
-    if isinstance(pairs, dict):
+    if isinstance(pairs, Mapping):
         return tuple((topic, tuple(numbers)) for topic, numbers in pairs.items())
-    found: dict[str, list[int]] = {}
-    for topic, partition in pairs:  # type: ignore[attr-defined]
-        found.setdefault(topic, []).append(partition)
-    return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+    lists: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        lists.setdefault(topic, []).append(partition)
+    return by_topic(lists)
+
+
+def wire_name(assignor: object, members: Iterable[MixedMember]) -> str:
+    """The name under which members offer an assignor, if each member's client has it.
+
+    Raises:
+        PartwrightError: No client has it, or a member's client lacks it, at all or in that version.
+
+    Examples:
+        >>> wire_name("org.apache.kafka.clients.consumer.RangeAssignor", ())
+        'range'
+    """
+    name = short_name(assignor)
+    known = wire_names()
+    if not isinstance(name, str) or name not in known:
+        raise unknown(assignor, "assignor", known, "any client")
+    for member in members:
+        check_client(f"member {member.id!r}", member.client, member.version, name)
+    return name
+
+
+def _check_text(member: str, text: str) -> None:
+    try:
+        length = len(text.encode())
+    except UnicodeEncodeError:
+        raise PartwrightError(
+            f"member {member!r}: {shown(text)} is not UTF-8, as every name in Kafka is", value=text
+        ) from None
+    if length > _LONGEST_TEXT:
+        raise PartwrightError(
+            f"member {member!r}: {shown(text)} has {counted(length, 'byte')}, and a text in Kafka has {_LONGEST_TEXT} "
+            "at most",
+            value=text,
+        )

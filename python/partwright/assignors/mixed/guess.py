@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Guess", "by_client_id", "guessed_by_id", "guessed_client", "guesses_said"]
 
 # The clients' default `client.id`.
-_CLIENT_IDS = {
-    "rdkafka": "librdkafka",
-    "sarama": "sarama",
-    "kgo": "franz-go",
-    "kafkajs": "kafkajs",
-}
+_CLIENT_IDS = {"rdkafka": "librdkafka", "sarama": "sarama", "kgo": "franz-go", "kafkajs": "kafkajs"}
 _BEGINNINGS = {"kafka-python-": "kafka-python", "aiokafka-": "aiokafka", "consumer-": "java"}
 _KAFKA_GO = "(github.com/segmentio/kafka-go)"
 _JAVAS_GENERATION_BYTES = 4
@@ -98,22 +93,22 @@ def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
         read = read_subscription(metadata)
     except ValueError:
         return Guess("java", "nothing: its subscription cannot be read")
-    told = read.subscription
-    if told.version == 1 and read.is_short:
+    sent = read.subscription
+    if sent.version == 1 and read.is_short:
         return Guess("kafka-go", "a subscription of version 1 without owned partitions")
-    return _by_shape(assignor, told)
+    return _by_shape(assignor, sent)
 
 
-def _by_shape(assignor: str, told: MemberMetadata) -> Guess:
-    data = told.user_data
-    found = f"a subscription of version {told.version} with {_user_data_in_words(data)}"
-    if told.version > 1:
-        if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and told.owned):
-            return Guess("librdkafka", found)
-        return Guess("java", found)
-    if told.version == 1:
-        return Guess("kafka-python" if data == b"" else "sarama", found)
-    return Guess("kafkajs" if assignor == "RoundRobinAssigner" else "kafka-python", found)
+def _by_shape(assignor: str, sent: MemberMetadata) -> Guess:
+    data = sent.user_data
+    why = f"a subscription of version {sent.version} with {_user_data_in_words(data)}"
+    if sent.version > 1:
+        if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and sent.owned):
+            return Guess("librdkafka", why)
+        return Guess("java", why)
+    if sent.version == 1:
+        return Guess("kafka-python" if data == b"" else "sarama", why)
+    return Guess("kafkajs" if assignor == "RoundRobinAssigner" else "kafka-python", why)
 
 
 def _user_data_in_words(data: bytes | None) -> str:

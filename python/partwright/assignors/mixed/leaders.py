@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from partwright._check import Json, unknown
 from partwright.answer import Answer, Answers
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
-from partwright.assignors.mixed.group import Mixed
-from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
-from partwright.assignors.mixed.protocol_selection import select_protocol
-from partwright.assignors.options import Options
+from partwright.assignors.mixed.group import Mixed, wire_name
+from partwright.assignors.strategy_setting import select_protocol
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ class Led(Answer):
     answer: Assignment | None = None
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The assignment as `Assignment.to_arrow` gives it.
 
         Raises:
@@ -75,16 +73,19 @@ class Led(Answer):
         """
         if self.answer is None:
             raise PartwrightError(self.error or "the leader gives no assignment")
-        return self.answer.table()
+        return self.answer.to_arrow()
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         left = ("leader", "error", "answer", "assumed")
-        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left}
+        fields_of = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left}
         spread = {"min": self.spread[0], "max": self.spread[1]}
-        return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
+        return fields_of | {
+            "spread": spread,
+            "chance": None if self.chance is None else self.chance._asdict(),
+        }
 
     def json_object(self) -> Json:
         """The object that `partwright assign --leader ID` prints as JSON."""
@@ -105,9 +106,9 @@ class Leaders(Answers[Led]):
     parts: tuple[Led, ...]
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each leader, as in the JSON."""
-        import pyarrow as pa  # noqa: PLC0415 - see `Answer.table`
+        import pyarrow as pa  # noqa: PLC0415 - see `Answer.to_arrow`
 
         # An assignment has a field for each member.
         rows = [{**each.json_object(), "assignment": None} for each in self.parts]
@@ -160,20 +161,18 @@ def leaders(
         java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
         sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
     """
-    found = mixed_members(topics, listed_members(members, topics), racks)
-    by_id = {member.id: member for member in found}
-    if leader is not None and leader not in by_id:
-        raise unknown(leader, "member", by_id, "the group")
+    group = Mixed.of(topics, members, racks, seed=seed, balance_racks=balance_racks)
+    ids = [member.id for member in group.members]
+    if leader is not None and leader not in ids:
+        raise unknown(leader, "member", ids, "the group")
     if assignor is None:
-        assignor = select_protocol({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
-    chosen = wire_name(assignor, found)
-    options = Options.checked(seed, balance_racks=balance_racks)
-    group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
-    asked = [member for member in found if leader in (None, member.id)]
+        assignor = select_protocol({member.id: DEFAULT_ASSIGNORS[member.client] for member in group.members})
+    group = group.under(wire_name(assignor, group.members)).led_by(group.members[0].client)
+    leading = [member for member in group.members if leader in (None, member.id)]
     # Leaders of one client give the same answer, unless they read different topics and assign only their own.
-    answers = {_alike(member): member for member in asked}
+    answers = {_alike(member): member for member in leading}
     led = {alike: _led(group, member) for alike, member in answers.items()}
-    return Leaders(tuple(replace(led[_alike(member)], leader=member.id) for member in asked))
+    return Leaders(tuple(replace(led[_alike(member)], leader=member.id) for member in leading))
 
 
 def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
@@ -189,7 +188,6 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         return Led(leader.id, name, str(error))
     readers = last.readers
     sizes = [len(pairs) for pairs in last.assignment.values()]
-    subscribed = {topic for member in group.members for topic in member.held.topics}
     return Led(
         leader.id,
         name,
@@ -198,7 +196,7 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         all(member.held.pairs == set(first.assignment[member.id]) for member in group.members),
         rounds,
         sum(readers.get(pair) != owner for pair, owner in group.owners.items()),
-        max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(readers)),
+        max(0, group.subscribed_partitions - len(readers)),
         (min(sizes), max(sizes)),
         [member for member, pairs in last.assignment.items() if not pairs],
         first.left_out,

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright import _core
 from partwright.answer import Answers
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, client_of
-from partwright.assignors.mixed.group import Mixed, MixedMember
-from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
-from partwright.assignors.mixed.protocol_selection import select_protocol
-from partwright.assignors.options import Options
+from partwright.assignors.mixed.group import Mixed, MixedMember, wire_name
+from partwright.assignors.strategy_setting import select_protocol
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -147,16 +145,14 @@ def roll(
         leader last [0, 0, 7]
         leader first [0, 7, 0]
     """
-    found = mixed_members(topics, listed_members(members, topics), racks)
+    group = Mixed.of(topics, members, racks, seed=seed, balance_racks=balance_racks)
     client, version = client_of(to, "the roll")
-    new = tuple(replace(member.as_client(client), version=version) for member in found)
+    new = tuple(replace(member.as_client(client), version=version) for member in group.members)
     if assignor is None:
-        old = {member.id: DEFAULT_ASSIGNORS[member.client] for member in found}
+        old = {member.id: DEFAULT_ASSIGNORS[member.client] for member in group.members}
         assignor = select_protocol({**old, f"the new {client}": DEFAULT_ASSIGNORS[client]})
-    chosen = wire_name(assignor, (*found, *new))
-    options = Options.checked(seed, balance_racks=balance_racks)
-    group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
-    first = [member.id for member in found]
+    group = group.under(wire_name(assignor, (*group.members, *new))).led_by(group.members[0].client)
+    first = [member.id for member in group.members]
     orders = {"leader last": [*first[1:], first[0]], "leader first": first}
     rolls = [Roll(name, _steps(group, order, client + version)) for name, order in orders.items()]
     return Rolls(tuple(sorted(rolls, key=lambda each: (each.unsafe, each.moved))), to)
@@ -201,7 +197,7 @@ def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[Ro
             more = settled.rounds
             rebalances = None if rebalances is None or more is None else rebalances + more
             forgotten |= dict.fromkeys(settled.first.forgotten)
-            left_out, unread = settled.first.left_out, _unread(now)
+            left_out, unread = settled.first.left_out, now.subscribed_partitions - len(now.owners)
     except PartwrightError as error:
         stopped = replace(group, members=(*stay, new))
         return RollStep(replaced, leader.id, name, str(error)), stopped, _same(leader, stopped)
@@ -223,8 +219,3 @@ def _joining(old: MixedMember, to: str, taken: set[str]) -> MixedMember:
 
 def _same(leader: MixedMember, group: Mixed) -> MixedMember:
     return next(member for member in group.members if member.id == leader.id)
-
-
-def _unread(group: Mixed) -> int:
-    subscribed = {topic for member in group.members for topic in member.held.topics}
-    return sum(group.topics.get(topic, 0) for topic in subscribed) - len(group.owners)

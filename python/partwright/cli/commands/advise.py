@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import refused
-from partwright.cli.input.completion import assignor_names
+from partwright.cli.input.options import assignor_names
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, heading
+from partwright.cli.parsing import Command, Listed, as_typed, first_given, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from partwright.assignors.replica_counts import ReplicaCounts
     from partwright.cli.output import Output
@@ -23,158 +22,111 @@ __all__ = ["command"]
 
 # Plain numbers only: no underscores, and no more digits than a measurement has.
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
-_F = TypeVar("_F", bound="Callable[..., object]")
 _COUNTS = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER}))?")
 _RATE = re.compile(rf"({_NUMBER}(?:\.\.{_NUMBER})?) *([kmg])b/s", re.IGNORECASE)
 _IN_MB = {"k": 1e-3, "m": 1, "g": 1e3}
+_TARGET = "TARGET"
 
 
 def _one(text: str) -> float:
     return float(text) if "." in text else int(text)
 
 
-def _typed(option: click.Parameter) -> str:
-    """The command-line name of an argument of `advise`."""
-    return option.opts[0] if option.param_type_name == "option" else "TARGET"
+def _number(typed: str, spelling: str) -> float:
+    if not re.fullmatch(_NUMBER, typed):
+        raise PartwrightError(f"{spelling} takes a number above 0, such as 100 or 2.5, not {typed!r}")
+    return _one(typed)
 
 
-def _read_range(
-    _ctx: click.Context, option: click.Parameter, given: str | None
-) -> float | tuple[float, float] | None:
-    if given is None:
-        return None
-    found = _RANGE.fullmatch(given)
-    if found is None:
+def _range(typed: str, spelling: str) -> float | tuple[float, float]:
+    ends = _RANGE.fullmatch(typed)
+    if ends is None:
         raise PartwrightError(
-            f"{option.opts[0]} takes a number above 0 or a range, such as 10 or 8..12, not {given!r}"
+            f"{spelling} takes a number above 0 or a range, such as 10 or 8..12, not {typed!r}"
         )
-    return _one(found[1]) if found[2] is None else (_one(found[1]), _one(found[2]))
+    return _one(ends[1]) if ends[2] is None else (_one(ends[1]), _one(ends[2]))
 
 
-def _read_number(_ctx: click.Context, option: click.Parameter, given: str | None) -> float | None:
-    if given is None:
-        return None
-    if not re.fullmatch(_NUMBER, given):
-        raise PartwrightError(f"{_typed(option)} takes a number above 0, such as 100 or 2.5, not {given!r}")
-    return _one(given)
-
-
-def _read_rate(
-    ctx: click.Context, option: click.Parameter, given: str | None
-) -> float | tuple[float, float] | None:
+def _rate(typed: str, spelling: str) -> float | tuple[float, float]:
     """MB/s, as a number or with a unit: 100MB/s, 1.5GB/s."""
-    found = None if given is None else _RATE.fullmatch(given)
-    read = _read_number if option.param_type_name == "argument" else _read_range
-    value = read(ctx, option, given if found is None else found[1])
-    if found is None or value is None or (factor := _IN_MB[found[2].lower()]) == 1:
+    with_unit = _RATE.fullmatch(typed)
+    read = _number if spelling == _TARGET else _range
+    value = read(typed if with_unit is None else with_unit[1], spelling)
+    if with_unit is None or (factor := _IN_MB[with_unit[2].lower()]) == 1:
         return value
-    return value * factor if isinstance(value, (int, float)) else (value[0] * factor, value[1] * factor)
+    return (value[0] * factor, value[1] * factor) if isinstance(value, tuple) else value * factor
 
 
-def _read_counts(_ctx: click.Context, option: click.Parameter, given: str | None) -> tuple[int, int] | None:
-    if given is None:
-        return None
-    found = _COUNTS.fullmatch(given)
-    if found is None:
-        raise PartwrightError(
-            f"{option.opts[0]} takes numbers of replicas, such as 1..50 or 7, not {given!r}"
-        )
-    return int(found[1]), int(found[2] or found[1])
+def _counts(typed: str, spelling: str) -> tuple[int, int]:
+    ends = _COUNTS.fullmatch(typed)
+    if ends is None:
+        raise PartwrightError(f"{spelling} takes numbers of replicas, such as 1..50 or 7, not {typed!r}")
+    return int(ends[1]), int(ends[2] or ends[1])
 
 
-def _read_powers(_ctx: click.Context, option: click.Parameter, given: str | None) -> list[float] | None:
-    if given is None:
-        return None
-    parts = [each.strip() for each in given.split(",")]
+def _powers(typed: str, spelling: str) -> list[float]:
+    parts = [each.strip() for each in typed.split(",")]
     if not all(re.fullmatch(_NUMBER, each) for each in parts):
-        raise PartwrightError(
-            f"{option.opts[0]} takes a number for each broker, such as 1,1,2, not {given!r}"
-        )
+        raise PartwrightError(f"{spelling} takes a number for each broker, such as 1,1,2, not {typed!r}")
     return [_one(each) for each in parts]
 
 
-def _ranged(
-    name: str, key: str, metavar: str, text: str, read: Callable[..., object] = _read_range
-) -> Callable[[_F], _F]:
-    return click.option(name, key, metavar=metavar, callback=read, help=text)
-
-
-def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
-    return click.option(name, key, type=int, metavar="N", help=text)
+def _target(ctx: click.Context, argument: click.Parameter, typed: str | None) -> object:
+    del ctx, argument
+    return None if typed is None else _rate(typed, _TARGET)
 
 
 @click.command("advise", cls=Command)
-@click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_rate)
+@click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_target)
 @heading("What the topic carries")
-@_ranged(
-    "--produce",
-    "produce_mb_s",
-    "P",
+@option(
+    "--produce P",
     "MB/s that one partition takes from producers (default: 10..50).",
-    _read_rate,
+    "produce_mb_s",
+    read=_rate,
 )
-@_ranged(
-    "--consume",
-    "consume_mb_s",
-    "C",
-    "MB/s that one consumer reads and processes (default: 10..50).",
-    _read_rate,
+@option(
+    "--consume C", "MB/s that one consumer reads and processes (default: 10..50).", "consume_mb_s", read=_rate
 )
-@_whole("--consumers", "consumers", "Members of a group that should be busy (default: 1).")
-@_whole("--groups", "groups", "Groups that read the topic (default: 1).")
-@_whole("--producers", "producers", "Producers that write to it (default: 1).")
-@click.option(
-    "--growth", metavar="G", callback=_read_number, help="The factor by which TARGET will grow (default: 1)."
-)
+@option("--consumers N", "Members of a group that should be busy (default: 1).", type=int)
+@option("--groups N", "Groups that read the topic (default: 1).", type=int)
+@option("--producers N", "Producers that write to it (default: 1).", type=int)
+@option("--growth G", "The factor by which TARGET will grow (default: 1).", read=_number)
 @heading("What the cluster has")
-@_whole("--brokers", "brokers", "Brokers of the cluster (default: 3, or as many as --power has).")
-@_whole(
-    "--replication-factor", "replication_factor", "Replicas of a partition (default: 3, or one per broker)."
-)
-@click.option(
-    "--power",
+@option("--brokers N", "Brokers of the cluster (default: 3, or as many as --power has).", type=int)
+@option("--replication-factor N", "Replicas of a partition (default: 3, or one per broker).", type=int)
+@option(
+    "--power W,W,...",
+    "The brokers' relative power, such as 1,1,2 (default: all the same).",
     cls=Listed,
-    metavar="W,W,...",
-    callback=_read_powers,
-    help="The brokers' relative power, such as 1,1,2 (default: all the same).",
+    read=_powers,
 )
-@_whole("--held", "held", "Replicas that each broker has already (default: 0).")
-@_ranged("--segments", "segments", "S", "Segments of a replica, a number or a range (default: 1..10).")
-@_whole("--batch-size", "batch_size", "The producers' batch.size (default: 16384).")
-@_whole("--buffer-memory", "buffer_memory", "The producers' buffer.memory (default: 33554432).")
-@_whole("--replica-fetchers", "replica_fetchers", "The brokers' num.replica.fetchers (default: 1).")
-@_whole("--cleaner-threads", "cleaner_threads", "The brokers' log.cleaner.threads (default: 1).")
-@_ranged(
-    "--clean-s", "clean_s", "S", "Seconds in which one compacted log is cleaned (default: 0.1..10, a guess)."
+@option("--held N", "Replicas that each broker has already (default: 0).", type=int)
+@option("--segments S", "Segments of a replica, a number or a range (default: 1..10).", read=_range)
+@option("--batch-size N", "The producers' batch.size (default: 16384).", type=int)
+@option("--buffer-memory N", "The producers' buffer.memory (default: 33554432).", type=int)
+@option("--replica-fetchers N", "The brokers' num.replica.fetchers (default: 1).", type=int)
+@option("--cleaner-threads N", "The brokers' log.cleaner.threads (default: 1).", type=int)
+@option(
+    "--clean-s S", "Seconds in which one compacted log is cleaned (default: 0.1..10, a guess).", read=_range
 )
-@click.option(
-    "--platform",
-    metavar="P",
-    help="The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
+@option(
+    "--platform P",
+    "The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
 )
 @heading("How many consumers read it")
-@click.option(
-    "--replicas",
-    metavar="N..M",
-    callback=_read_counts,
-    help="Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each additional one?",
+@option(
+    "--replicas N..M",
+    "Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each additional one?",
+    read=_counts,
 )
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="NAME=N",
-    help="With --replicas: a topic that they read; may be repeated.",
-)
-@click.option(
-    "--threads", type=int, metavar="T", help="With --replicas: consumers in each replica (default: 1)."
-)
-@click.option(
-    "--assignor",
-    metavar="A",
+@repeated("--topic NAME=N", "With --replicas: a topic that they read; may be repeated.", "topics")
+@option("--threads T", "With --replicas: consumers in each replica (default: 1).", type=int)
+@option(
+    "--assignor A",
+    "With --replicas: the assignor (default: range); see partwright assign.",
     shell_complete=assignor_names,
-    help="With --replicas: the assignor (default: range); see partwright assign.",
 )
 @output_options
 def command(
@@ -184,7 +136,7 @@ def command(
     threads: int | None,
     assignor: str | None,
     output: Output,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """How many partitions does a topic with a peak of TARGET MB/s need?  And what would more of them cost?
 
@@ -207,51 +159,46 @@ def command(
       partwright advise 100 --power 1,1,2 --replication-factor 2 --json
       partwright advise --replicas 1..50 --topic orders=126 --assignor cooperative-sticky
     """
-    of_replicas = {"--topic": topics, "--threads": threads, "--assignor": assignor}
     if replicas is not None:
         if target_mb_s is not None:
             raise PartwrightError(
                 "TARGET asks for partitions, and --replicas for replicas: leave one of them out"
             )
-        _refuse("--replicas", {option: given[name] for option, name in _options(given)})
-        output.show(_counts(replicas, topics, threads, assignor))
+        of_target = {each.opts[0]: options[each.name] for each in command.params if each.name in options}
+        _refuse_others("--replicas", of_target)
+        output.show(_replica_counts(replicas, topics, threads, assignor))
         return
-    _refuse("TARGET", of_replicas)
+    _refuse_others(_TARGET, {"--topic": topics, "--threads": threads, "--assignor": assignor})
     if target_mb_s is None:
         raise PartwrightError(
             "name TARGET, the topic's MB/s at its peak, or ask about numbers of replicas with --replicas"
         )
     from partwright.cluster import BrokerFleet, TopicClients, advise
 
-    settings = {name: value for name, value in given.items() if value is not None}
+    settings = {name: value for name, value in options.items() if value is not None}
     growth = settings.pop("growth", 1.0)
     of_clients = {name: settings.pop(name) for name in TopicClients.__slots__ if name in settings}
     try:
         advice = advise(target_mb_s, TopicClients(**of_clients), BrokerFleet(**settings), growth=growth)
     except PartwrightError as error:
-        raise _as_typed(error) from None
+        spellings = {each.name or "": each.opts[0] for each in command.params} | {"target_mb_s": _TARGET}
+        raise as_typed(error, spellings) from None
     output.show(advice)
 
 
-def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """The options for TARGET, as typed, with their argument names."""
-    return [(each.opts[0], each.name) for each in command.params if each.name in given]
-
-
-def _refuse(asked: str, others: Mapping[str, object]) -> None:
+def _refuse_others(asked: str, others: Mapping[str, object]) -> None:
     """Refuse options that belong to the other question."""
-    strange = next((option for option, value in others.items() if value not in (None, ())), None)
-    if strange is not None:
+    if strange := first_given(others):
         raise PartwrightError(f"{strange} is not for {asked}: leave one of them out")
 
 
-def _counts(
+def _replica_counts(
     replicas: tuple[int, int], topics: tuple[str, ...], threads: int | None, assignor: str | None
 ) -> ReplicaCounts:
     if not topics:
         raise PartwrightError("--replicas needs the topics that they read: name each with --topic NAME=N")
+    from partwright.assignors.pasted_group import read_topics
     from partwright.assignors.replica_counts import replica_counts
-    from partwright.assignors.tool_output import read_topics
 
     least, most = replicas
     return replica_counts(
@@ -261,11 +208,3 @@ def _counts(
         threads=1 if threads is None else threads,
         assignor=assignor or "range",
     )
-
-
-def _as_typed(error: PartwrightError) -> PartwrightError:
-    """An error about an argument of `advise`, with the argument's command-line name."""
-    option = next((each for each in command.params if each.name == error.field), None)
-    if option is None or error.reason is None:
-        return error
-    return refused(error.value, _typed(option), error.reason)

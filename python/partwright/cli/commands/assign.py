@@ -5,91 +5,97 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import is_topic
-from partwright.cli.commands.assign_answer import answer_of, print_each
-from partwright.cli.commands.assign_led import refuse_clients, refuse_roll, rolls_of
-from partwright.cli.commands.assign_now import now_of, refuse_explained
-from partwright.cli.input.completion import assignor_names
+from partwright._check import counted, is_topic
 from partwright.cli.input.connection import connection_options, refuse_for_file
-from partwright.cli.input.group_json import is_own, read_group, refuse_order, within
-from partwright.cli.input.group_sources import (
+from partwright.cli.input.groups import (
     RealGroup,
+    is_own,
     is_real,
+    names_clients,
+    read_group,
     read_subscriptions,
     real_group,
+    refuse_order,
     subscriptions_option,
+    within,
 )
 from partwright.cli.input.json import lines, named
+from partwright.cli.input.options import assignor_names
 from partwright.cli.output import output_options
-from partwright.cli.parsing import OUTPUT, Command, Listed, heading
+from partwright.cli.parsing import OUTPUT, Command, Listed, first_given, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright._check import Json
+    from partwright.assignors.assignment import Assignment
     from partwright.assignors.compare import Comparison
+    from partwright.assignors.group_now import GroupNow
     from partwright.assignors.mixed.by_client import ClientAnswers
+    from partwright.assignors.mixed.leaders import Leaders, Led
+    from partwright.assignors.mixed.rolling import Rolls
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
 
 __all__ = ["command"]
 
+_ALL = "all"
+_MOST_ANSWERS = 10_000_000
+"""The most partitions that are printed, counted once for each leader."""
+_MINE, _TABLES = "--assignor with a class of yours", "--compare and --clients"
+# What an option asks, and the others that do not go with it; of --assignor, those that are not the user's own.
+_ALONE = {
+    "--compare": ("asks today's assignors about one group", ("--jsonl", "--assignor")),
+    "--clients": ("asks each client about one group", ("--jsonl", "--compare", "--leader")),
+    "--leader": ("asks a member's client", ("--compare", _MINE)),
+    "--roll-to": ("plays the steps of one group", ("--leader", "--jsonl", _MINE, _TABLES)),
+    "--explain": (
+        "is about one group as it is",
+        ("--jsonl", "--compare", "--clients", "--leader", "--roll-to"),
+    ),
+}
+
 
 @click.command("assign", cls=Command)
 @click.argument("file", required=False)
 @heading("What to read")
-@click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
-@click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
-@click.option(
-    "--topics",
+@flag("--jsonl", "FILE has one group per line, and each answer is one line.")
+@option("--group G", "A live group, when FILE is kafka://host:port.", "group_id")
+@option(
+    "--topics T=N,...",
+    "The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
     cls=Listed,
-    metavar="T=N,...",
-    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
 )
-@click.option(
-    "--members",
-    cls=Listed,
-    metavar="ID,...",
-    help="Instead of FILE: the members' ids; each subscribes to all of --topics.",
+@option(
+    "--members ID,...", "Instead of FILE: the members' ids; each subscribes to all of --topics.", cls=Listed
 )
 @subscriptions_option
 @heading("Who assigns")
-@click.option(
-    "--assignor",
-    metavar="A",
+@option(
+    "--assignor A",
+    "The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
     shell_complete=assignor_names,
-    help="The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
 )
-@click.option(
-    "--leader",
-    metavar="ID",
-    help="The leader, whose client's assignor answers; all asks each member in turn.",
-)
-@click.option(
-    "--clients",
-    "by_client",
-    is_flag=True,
-    help="What a leader of each client would assign, next to Java's answer.",
-)
-@click.option(
-    "--roll-to",
-    metavar="CLIENT",
-    help="What it costs to replace the members one by one with CLIENT's, and which order is safe.",
+@option("--leader ID", "The leader, whose client's assignor answers; all asks each member in turn.")
+@flag("--clients", "What a leader of each client would assign, next to Java's answer.", "by_client")
+@option(
+    "--roll-to CLIENT",
+    "What it costs to replace the members one by one with CLIENT's, and which order is safe.",
 )
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--compare", "is_compared", is_flag=True, help="Compare today's assignors: balance, moves, racks, time."
-)
-@click.option(
+@flag("--compare", "Compare today's assignors: balance, moves, racks, time.", "is_compared")
+@flag(
     "--explain",
+    "Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
     "is_explained",
-    is_flag=True,
-    help="Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
 )
 @output_options
 def command(
@@ -185,23 +191,15 @@ def command(
     is_one = members is not None or is_real(file, topics, group_id)
     if not is_topic(file):
         refuse_for_file(file, connection, None)
-    _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one or bool(subscriptions), is_compared)
-    refuse_clients(leader, jsonl, is_mine, is_compared, by_client)
-    refuse_roll(roll_to, leader, jsonl, is_mine, is_compared or by_client)
-    if is_explained:
-        others = {"jsonl": jsonl, "compare": is_compared, "clients": by_client, "leader": leader}
-        refuse_explained(**others, **{"roll-to": roll_to})
+    values = {"--jsonl": jsonl, "--compare": is_compared, "--clients": by_client, "--leader": leader}
+    values |= {"--roll-to": roll_to, "--explain": is_explained, "--assignor": not is_mine and assignor}
+    _refuse_together(values | {_MINE: is_mine, _TABLES: is_compared or by_client})
     if jsonl:
-        if output.has_file or output.form in {"markdown", "html"}:
-            other = (
-                f"--output {output.form}"
-                if not output.has_file
-                else "--report"
-                if output.report
-                else "--plot"
+        if is_one or subscriptions:
+            raise PartwrightError(
+                "--jsonl is for groups in JSON: a live Kafka or a tool's text has one group"
             )
-            raise PartwrightError(f"{other} is for one group: leave out --jsonl")
-        print_each(file, assignor, leader, has_summary=output.form == "json")
+        _print_each(file, assignor, leader, output)
         return
     group = (
         _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
@@ -209,22 +207,55 @@ def command(
         else _typed_group(members, topics)
     )
     where = named(file)
-    answer: object
-    if is_explained:
-        with within(where):
-            answer = now_of(read_group(group.json, assignor, is_named=True), group.assumed)
-    elif is_compared:
-        answer = _comparison(group, where, [] if assignor is None else [assignor])
-    elif roll_to is not None:
-        with within(where):
-            mixed = read_group(group.json, assignor, needs_assignor=False)
-            refuse_order(mixed, "--roll-to")
-            answer = rolls_of(mixed, roll_to, group.assumed)
-    elif by_client:
-        answer = _by_client(group, assignor, where)
-    else:
-        answer = answer_of(group, assignor, where, leader)
-    output.show(answer, where)
+    with within(where):
+        if is_explained:
+            answer: Any = _now(read_group(group.json, assignor, is_named=True))
+        elif is_compared:
+            answer = _comparison(read_group(group.json, "range"), [] if assignor is None else [assignor])
+        elif roll_to is not None:
+            answer = _rolls(read_group(group.json, assignor, needs_assignor=False), roll_to)
+        elif by_client:
+            answer = _by_client(read_group(group.json, assignor, is_named=True))
+        else:
+            answer = _answer(group.json, assignor, leader)
+    output.show(_assuming(answer, group.assumed), where)
+
+
+def _refuse_together(values: Mapping[str, object]) -> None:
+    """Refuse options that do not go together."""
+    for asked, (what, others) in _ALONE.items():
+        other = first_given({each: values[each] for each in others})
+        if other is not None and first_given({asked: values[asked]}):
+            value = f" {values[other]}" if other == "--assignor" else ""
+            raise PartwrightError(f"{asked} {what}: leave out {other}{value}")
+
+
+def _assuming(answer: Any, assumed: Sequence[str]) -> Any:
+    """An answer with what was assumed about its group, before what it assumes itself."""
+    whole = (*assumed, *answer.assumed)
+    if is_dataclass(answer):
+        return replace(answer, assumed=whole)  # type: ignore[type-var]
+    answer.assumed = whole
+    return answer
+
+
+def _print_each(file: str, assignor: str | None, leader: str | None, output: Output) -> None:
+    """Print a line of JSON for each line of a file, which begins with its verdict if --json says so."""
+    forms = {"--report": output.report, "--plot": output.plot}
+    other = first_given({**forms, f"--output {output.form}": output.form in {"markdown", "html"}})
+    if other is not None:
+        raise PartwrightError(f"{other} is for one group: leave out --jsonl")
+    for number, line in enumerate(lines(file), 1):
+        if line.strip():
+            with within(f"{named(file)}, line {number}"):
+                answer = _answer(line, assignor, leader)
+            if output.form == "json":
+                # Imported only here, so that plain lines do not wait for it.
+                from partwright.report import document
+
+                click.echo(json.dumps(document(answer).answer))
+            else:
+                click.echo(json.dumps(answer.json_object()))
 
 
 def _file(file: str | None, members: str | None, topics: str | None, subscriptions: tuple[str, ...]) -> str:
@@ -245,7 +276,7 @@ def _file(file: str | None, members: str | None, topics: str | None, subscriptio
 
 
 def _typed_group(members: str, topics: str | None) -> RealGroup:
-    from partwright.assignors.tool_output import read_topics
+    from partwright.assignors.pasted_group import read_topics
 
     ids = [each.strip() for each in members.split(",")]
     if "" in ids:
@@ -268,11 +299,13 @@ def _group(
     says_clients: bool,
 ) -> RealGroup:
     """The group, as the file has it or from a tool's text or a live Kafka, with what was assumed."""
+    from partwright.assignors.pasted_group import is_pasted
+
     if file == "-" and "-" in subscriptions:
         raise PartwrightError("stdin is the group: give --subscriptions another file")
     known = read_subscriptions(subscriptions)
     text = "" if is_topic(file) else "".join(lines(file))
-    if is_one or _is_pasted(text):
+    if is_one or (not text.lstrip().startswith("{") and is_pasted(text)):
         return real_group(file, text, topics, group_id, connection, known, says_clients=says_clients)
     if known is not None:
         raise PartwrightError(
@@ -281,52 +314,113 @@ def _group(
     return RealGroup(text)
 
 
-def _refuse_misuse(
-    own: str | None, assignor: str | None, jsonl: bool, is_one: bool, is_compared: bool
-) -> None:
-    if is_compared and (jsonl or assignor != own):
-        other = "--jsonl" if jsonl else f"--assignor {assignor}"
-        raise PartwrightError(f"--compare asks today's assignors about one group: leave out {other}")
-    if is_one and jsonl:
-        raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
+def _answer(text: str, assignor: str | None, leader: str | None) -> Assignment | Led | Leaders:
+    """The answer for one group: under the leader that decides, or by an assignor that does not depend on it."""
+    from partwright.assignors.assign import assign
+
+    group = read_group(text, assignor, needs_assignor=leader is None)
+    if leader is not None or (names_clients(group) and _is_of_leader(group.get("assignor"))):
+        return _led(group, leader)
+    return assign(
+        group["topics"],
+        group["members"],
+        group["assignor"],
+        topic_ids=group.get("topic_ids"),
+        partition_order=group.get("partition_order"),
+        **_of_clients(group),
+    )
 
 
-def _by_client(real: RealGroup, assignor: str | None, where: str) -> ClientAnswers:
+def _of_clients(group: Json) -> Json:
+    """What a group says for the assignors of all clients."""
+    return {
+        "racks": group.get("racks"),
+        "seed": group.get("seed", 0),
+        "balance_racks": group.get("balance_racks", False),
+    }
+
+
+def _now(group: Json) -> GroupNow:
+    """A group as it is now, and what would happen to it."""
+    from partwright.assignors.group_now import group_now
+
+    if not any(isinstance(each, dict) and each.get("owned") for each in group["members"]):
+        raise PartwrightError(
+            "no member reports what it owns, so there is nothing to explain: leave out --explain"
+        )
+    return group_now(group["topics"], group["members"], group["assignor"])
+
+
+def _comparison(group: Json, own: list[str]) -> Comparison:
+    from partwright.assignors.compare import COMPARED, compare
+
+    refuse_order(group, "--compare")
+    topic_ids, clock = group.get("topic_ids"), time.perf_counter
+    topics, members, racks = group["topics"], group["members"], group.get("racks")
+    return compare(topics, members, [*COMPARED, *own], racks=racks, topic_ids=topic_ids, clock=clock)
+
+
+def _by_client(group: Json) -> ClientAnswers:
     from partwright.assignors.mixed.by_client import by_client
 
-    with within(where):
-        group = read_group(real.json, assignor, is_named=True)
-        refuse_order(group, "--clients")
-        found = by_client(
-            group["topics"],
-            group["members"],
-            group["assignor"],
-            racks=group.get("racks"),
-            seed=group.get("seed", 0),
-            balance_racks=group.get("balance_racks", False),
+    refuse_order(group, "--clients")
+    return by_client(group["topics"], group["members"], group["assignor"], **_of_clients(group))
+
+
+def _rolls(group: Json, to: str) -> Rolls:
+    """What it costs to roll a group to another client."""
+    from partwright.assignors.mixed.rolling import roll
+
+    refuse_order(group, "--roll-to")
+    rolls = roll(group["topics"], group["members"], to, group.get("assignor"), **_of_clients(group))
+    java = "assumed client of each member: java; its field client can name another"
+    return rolls if names_clients(group) else replace(rolls, assumed=(java,))
+
+
+def _is_of_leader(assignor: object) -> bool:
+    """Whether the leader's client decides: a broker's assignor, or CLIENT:ASSIGNOR, does not depend on the leader."""
+    from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+    from partwright.assignors.names import assignors, client_assignors, short_name
+
+    if not isinstance(assignor, str):
+        return True
+    name = short_name(assignor)
+    offered = {each for client in DEFAULT_ASSIGNORS for each in assignors_of(client)}
+    others = {*assignors(), *client_assignors(), *(f"java:{each}" for each in assignors())}
+    return name in offered or not (name in others or is_own(assignor))
+
+
+def _led(group: Json, leader: str | None) -> Led | Leaders:
+    """The group's answer under one leader, the first member by default, or under each."""
+    from partwright.assignors.mixed.leaders import leaders
+
+    if group.get("partition_order") is not None:
+        raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")
+    members = group["members"] if isinstance(group["members"], list) else []
+    if leader == _ALL:
+        _refuse_all(group["topics"], members)
+    first = next((member.get("id") for member in members[:1] if isinstance(member, dict)), None)
+    answers = leaders(
+        group["topics"],
+        group["members"],
+        group.get("assignor"),
+        leader=None if leader == _ALL else first if leader is None else leader,
+        **_of_clients(group),
+    )
+    if leader == _ALL:
+        return answers
+    (only,) = answers
+    if only.answer is None:
+        raise PartwrightError(only.error or "the leader gives no assignment")
+    return only
+
+
+def _refuse_all(topics: object, members: list[object]) -> None:
+    """Refuse an answer that is too long, as it names each partition for each leader; the group is checked elsewhere."""
+    counts = topics.values() if isinstance(topics, dict) else ()
+    partitions = sum(count for count in counts if isinstance(count, int))
+    if partitions * len(members) > _MOST_ANSWERS:
+        raise PartwrightError(
+            f"--leader all would print {counted(partitions, 'partition')} for each of "
+            f"{counted(len(members), 'leader')}: name one with --leader ID, or ask with --clients"
         )
-    return replace(found, assumed=real.assumed)
-
-
-def _is_pasted(text: str) -> bool:
-    from partwright.assignors.pasted_group import is_pasted
-
-    return not text.lstrip().startswith("{") and is_pasted(text)
-
-
-def _comparison(real: RealGroup, where: str, own: list[str]) -> Comparison:
-    from partwright.assignors.compare import compare
-
-    with within(where):
-        # Whichever assignor the group names.
-        group = read_group(real.json, "range")
-        refuse_order(group, "--compare")
-        found = compare(
-            group["topics"],
-            group["members"],
-            racks=group.get("racks"),
-            topic_ids=group.get("topic_ids"),
-            clock=time.perf_counter,
-            own=own,
-        )
-    return replace(found, assumed=real.assumed)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.input.completion import strategy_names
 from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.json import answer_of, named, print_answers
-from partwright.cli.input.latency import LATENCY, read_latency
 from partwright.cli.input.options import (
     client_option,
     column_option,
     key_type_option,
     key_values,
     partitions_option,
+    strategy_names,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from partwright._check import Json
-    from partwright.batching import Delivery
     from partwright.cli.output import Output
-    from partwright.producer.configs import ProducerConfig
 
 
 __all__ = ["command"]
@@ -43,12 +41,44 @@ _MOST_RECORDS = 1_000_000
 _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 
+# Numbers beyond a latency's bounds are refused elsewhere; here, those so long that Python reads them slowly.
+_NUMBER = "([0-9]{1,19})"
+_LATENCIES = (
+    (re.compile(rf"{_NUMBER}\.\.{_NUMBER}"), ("from", "to")),
+    (re.compile(rf"p50={_NUMBER},p99={_NUMBER}"), ("p50", "p99")),
+)
+
+
+def read_latency(text: str) -> int | dict[str, int] | None:
+    """A broker's latency as `partwright.batching` takes it; None for any other text.
+
+    Examples:
+        >>> read_latency("5"), read_latency("1..9"), read_latency("p50=2,p99=40"), read_latency("5ms")
+        (5, {'from': 1, 'to': 9}, {'p50': 2, 'p99': 40}, None)
+    """
+    if re.fullmatch(_NUMBER, text):
+        return int(text)
+    matches = ((form.fullmatch(text), names) for form, names in _LATENCIES)
+    return next(
+        (dict(zip(names, map(int, match.groups()), strict=True)) for match, names in matches if match), None
+    )
+
+
+def _latency(typed: str, spelling: str) -> int | dict[str, int]:
+    latency = read_latency(typed)
+    if latency is None:
+        raise PartwrightError(
+            f"{spelling} takes milliseconds, such as 5, 1..9 or p50=2,p99=40, not {typed!r}"
+        )
+    return latency
+
+
 @click.command("batch", cls=Command)
 @click.argument("file")
 @heading("What to read")
 @format_option(of="FILE", names="its name")
 @delimiter_option()
-@click.option("--jsonl", is_flag=True, help="FILE has one scenario per line, and each answer is one line.")
+@flag("--jsonl", "FILE has one scenario per line, and each answer is one line.")
 @column_option("--time", "The column with the records' times.")
 @column_option("--value", "The column with the records' values.")
 @column_option("--size", "The column with the values' sizes in bytes, instead of --value.")
@@ -58,55 +88,39 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 @partitions_option("The topic's number of partitions, when FILE has records.")
 @key_type_option
 @client_option("The client whose rule places keys.")
-@click.option(
-    "--strategy",
+@repeated(
+    "--strategy NAME",
+    "The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
     "strategies",
-    multiple=True,
-    metavar="NAME",
     shell_complete=strategy_names,
-    help="The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
 )
 @heading("How to simulate")
-@click.option("--compare", is_flag=True, help=f"Compare {', '.join(_COMPARED)}.")
-@click.option(
-    "--tune", is_flag=True, help="Try pairs of batch.size and linger.ms, and recommend one for these records."
-)
-@click.option(
-    "--at-most-ms",
+@flag("--compare", f"Compare {', '.join(_COMPARED)}.")
+@flag("--tune", "Try pairs of batch.size and linger.ms, and recommend one for these records.")
+@option(
+    "--at-most-ms MS",
+    "For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
     type=click.IntRange(min=0),
-    metavar="MS",
-    help="For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
 )
-@click.option(
-    "--producer-property",
+@repeated(
+    "--producer-property K=V",
+    "A setting of the producer, such as batch.size=32768; may be repeated.",
     "properties",
-    multiple=True,
-    metavar="K=V",
-    help="A setting of the producer, such as batch.size=32768; may be repeated.",
 )
-@click.option(
-    "--brokers",
+@option(
+    "--brokers B",
+    "How many brokers there are; partition i is led by broker i mod B.",
     type=click.IntRange(min=1, max=10_000),
     default=1,
-    show_default=True,
-    metavar="B",
-    help="How many brokers there are; partition i is led by broker i mod B.",
 )
-@click.option(
-    "--latency-ms",
-    type=LATENCY,
-    default=1,
-    show_default=True,
-    metavar="MS",
-    help="Milliseconds that a broker takes for a request: 5, or drawn from 1..9 (uniform), p50=2,p99=40 (log-normal).",
+@option(
+    "--latency-ms MS",
+    "Milliseconds that a broker takes for a request: 5, or drawn from 1..9 (uniform), p50=2,p99=40 (log-normal).",
+    read=_latency,
+    default="1",
 )
-@click.option(
-    "--slow",
-    multiple=True,
-    metavar="ID=MS",
-    help="A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategies' draws.")
+@repeated("--slow ID=MS", "A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.")
+@option("--seed", "The seed of the strategies' draws.", default=0)
 @output_options
 def command(
     file: str,
@@ -160,26 +174,17 @@ def command(
       partwright batch orders.parquet -n 12 --time ts --size bytes --brokers 3 --slow 0=p50=2,p99=200
       partwright batch orders.csv -n 12 --time ts --value body --tune --at-most-ms 50 --plot tuning.svg
     """
-    names = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
+    columns = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
     if partitions is None:
-        written = {"format": format_, "delimiter": delimiter}
-        _refuse_options(names | written, strategies, properties, slow, compare=compare, tune=tune)
-        from partwright.batching.scenario import Replay, replay
-
-        if not jsonl:
-            # A scenario's answer is data.
-            form = output.form if output.is_named else "json"
-            output._replace(form=form).show(answer_of(file, Replay.of), named(file))
-            return
-        if output.has_file:
-            raise PartwrightError("--report is for one scenario: leave out --jsonl")
-        if output.form not in {"text", "json"}:
+        of_records: Json = columns | {"format": format_, "delimiter": delimiter, "strategy": strategies}
+        of_records |= {"producer-property": properties, "slow": slow, "compare": compare, "tune": tune}
+        if strange := first_given(of_records):
             raise PartwrightError(
-                f"--jsonl prints JSON, and --output says {output.form}: leave one of them out"
+                f"--{strange} is for a file of records: give its number of partitions with -n"
             )
-        print_answers(file, replay, jsonl=True)
+        _replay(file, output, jsonl=jsonl)
         return
-    for refused, sentence in [
+    for is_refused, sentence in [
         (jsonl, "--jsonl is for scenarios, and -n for a file of records: give only one of them"),
         (strategies and compare, "--compare names its strategies itself: leave --strategy out"),
         (at_most_ms is not None and not tune, "--at-most-ms is for --tune: give both"),
@@ -189,82 +194,58 @@ def command(
             "a simulation counts bytes: name the column of values with --value, or of their sizes with --size",
         ),
     ]:
-        if refused:
+        if is_refused:
             raise PartwrightError(sentence)
-    given = _Records(Source((file,), format_, delimiter), names, key_type, partitions)
-    from partwright.batching import Delivery
+    from partwright import batching
+    from partwright.batching.files import led_in_turn, reader
+    from partwright.batching.simulation import Strategies
+    from partwright.cli.progress import reading
     from partwright.producer.configs import ProducerConfig
 
-    delivery = Delivery(latency_ms=latency_ms, brokers=_latencies(slow))
-    configs = key_values("--producer-property", properties)
-    chosen = _COMPARED if compare else strategies or ("sticky",)
-    producers = [ProducerConfig(name, configs, client, seed=seed) for name in chosen]
-    if tune:
-        _tune(given, brokers, producers, at_most_ms, delivery, output)
-    else:
-        _compare(given, brokers, producers, delivery, output)
-
-
-class _Records(NamedTuple):
-    """A file of records, and the topic that they are for."""
-
-    source: Source
-    names: dict[str, str | None]
-    key_type: str | None
-    partitions: int
-
-    @property
-    def file(self) -> str:
-        return self.source.names[0]
+    delivery = batching.Delivery(latency_ms=latency_ms, brokers=_latencies(slow))
+    configs, cluster = key_values("--producer-property", properties), led_in_turn(partitions, brokers)
+    names = _COMPARED if compare else strategies or ("sticky",)
+    producers = [ProducerConfig(name, configs, client, seed=seed) for name in names]
 
     @contextmanager
-    def read(self) -> Iterator[pa.RecordBatchReader]:
-        """The records as an Arrow stream."""
-        from partwright.batching.files import reader
-        from partwright.cli.reading_progress import reading
+    def records() -> Iterator[pa.RecordBatchReader]:
+        with reading(file) as read:
+            yield reader(Source((file,), format_, delimiter).open, columns, key_type, read)
 
-        with reading(self.file) as read:
-            yield reader(self.source.open, self.names, self.key_type, read)
-
-
-def _compare(
-    given: _Records, brokers: int, producers: list[ProducerConfig], delivery: Delivery, output: Output
-) -> None:
-    from partwright import batching
-    from partwright.batching.files import led_in_turn
-    from partwright.batching.simulation import Strategies
-
-    cluster = led_in_turn(given.partitions, brokers)
-    with given.read() as records:
-        summary = batching.compare(records, cluster, producers, delivery=delivery).summary
+    if tune:
+        with records() as rows:
+            tuning = batching.tune(rows, cluster, producers, delivery=delivery, at_most_ms=at_most_ms)
+        output.show(tuning, named(file))
+        return
+    with records() as rows:
+        summary = batching.compare(rows, cluster, producers, delivery=delivery).summary
     simulation = None
     is_drawn = output.has_file or output.form == "html"
     # stdin cannot be read again.
-    if is_drawn and given.file != "-" and summary["records"][0].as_py() <= _MOST_RECORDS:
-        with given.read() as records:
-            simulation = batching.simulate(records, cluster, producers[0], delivery=delivery)
-    output.show(Strategies(summary, simulation), named(given.file))
+    if is_drawn and file != "-" and summary["records"][0].as_py() <= _MOST_RECORDS:
+        with records() as rows:
+            simulation = batching.simulate(rows, cluster, producers[0], delivery=delivery)
+    output.show(Strategies(summary, simulation), named(file))
 
 
-def _tune(
-    given: _Records,
-    brokers: int,
-    producers: list[ProducerConfig],
-    at_most_ms: int | None,
-    delivery: Delivery,
-    output: Output,
-) -> None:
-    from partwright import batching
-    from partwright.batching.files import led_in_turn
+def _replay(file: str, output: Output, *, jsonl: bool) -> None:
+    """Answer a scenario, or one a line."""
+    from partwright.batching.scenario import Replay, replay
 
-    cluster = led_in_turn(given.partitions, brokers)
-    with given.read() as records:
-        tuning = batching.tune(records, cluster, producers, delivery=delivery, at_most_ms=at_most_ms)
-    output.show(tuning, named(given.file))
+    if not jsonl:
+        # A scenario's answer is data.
+        form = output.form if output.is_named else "json"
+        output._replace(form=form).show(answer_of(file, Replay.of), named(file))
+        return
+    if output.has_file:
+        raise PartwrightError("--report is for one scenario: leave out --jsonl")
+    if output.form not in {"text", "json"}:
+        raise PartwrightError(f"--jsonl prints JSON, and --output says {output.form}: leave one of them out")
+    print_answers(file, replay, jsonl=True)
 
 
 def _latencies(slow: tuple[str, ...]) -> dict[int, Json]:
-    found = {}
+    latencies = {}
     for broker, text in key_values("--slow", slow).items():
         latency = read_latency(text)
         if latency is None or not (broker.isdecimal() and len(broker) <= _MOST_DIGITS):
@@ -272,28 +253,5 @@ def _latencies(slow: tuple[str, ...]) -> dict[int, Json]:
                 "--slow takes the id of a broker and its milliseconds, such as 0=20, 0=1..9 or 0=p50=2,p99=40, not "
                 f"{f'{broker}={text}'!r}"
             )
-        found[int(broker)] = {"latency_ms": latency}
-    return found
-
-
-def _refuse_options(
-    names: dict[str, str | None],
-    strategies: tuple[str, ...],
-    properties: tuple[str, ...],
-    slow: tuple[str, ...],
-    *,
-    compare: bool,
-    tune: bool,
-) -> None:
-    """Refuse options for a file of records with a scenario."""
-    given: dict[str, object] = {f"--{what}": name for what, name in names.items()}
-    given |= {
-        "--strategy": strategies,
-        "--producer-property": properties,
-        "--slow": slow,
-        "--compare": compare,
-        "--tune": tune,
-    }
-    for option, value in given.items():
-        if value:
-            raise PartwrightError(f"{option} is for a file of records: give its number of partitions with -n")
+        latencies[int(broker)] = {"latency_ms": latency}
+    return latencies

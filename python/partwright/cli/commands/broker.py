@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import counted
-from partwright.cli.echo import echo
-from partwright.cli.input.completion import security_names
-from partwright.cli.input.options import key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import OUTPUT, Command, Listed, heading
+from partwright.cli.input.options import key_values, new_topic_options, partitions_option, security_names
+from partwright.cli.output import echo
+from partwright.cli.parsing import OUTPUT, Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from partwright._check import Json
-    from partwright.kafka.embedded_detached import DetachedBroker, DetachedKafka
+    from partwright.kafka.embedded_detached import DetachedKafka
 
 __all__ = ["command"]
 
 _LOG_LINES = 5
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON object on stdout.")
+_json = flag("--json", "Print only one JSON object on stdout.", "as_json")
 _some = click.argument("ids", metavar="[BROKER]...", nargs=-1, type=int)
 
 
@@ -36,34 +35,28 @@ def command() -> None:
     """The embedded Kafka: on 127.0.0.1 only, for trying things, not for production."""
 
 
-@command.command(cls=Command)
+def _subcommand(function: Callable[..., None]) -> click.Command:
+    """A command of `partwright broker`, which also prints JSON."""
+    return command.command(cls=Command)(heading(OUTPUT)(_json(function)))
+
+
+@_subcommand
 @_some
 @heading("What to start")
-@click.option("--brokers", type=click.IntRange(1, 100), help="How many brokers; one by default.")
-@click.option(
-    "--rack",
-    "racks",
-    cls=Listed,
-    metavar="A,B,...",
-    help="The rack (broker.rack) of each broker; none by default.",
-)
-@click.option("--port", type=click.IntRange(1, 65535), help="The port for clients; a free one by default.")
-@click.option(
-    "--config",
+@option("--brokers", "How many brokers; one by default.", type=click.IntRange(1, 100))
+@option("--rack A,B,...", "The rack (broker.rack) of each broker; none by default.", "racks", cls=Listed)
+@option("--port", "The port for clients; a free one by default.", type=click.IntRange(1, 65535))
+@repeated(
+    "--config K=V",
+    "A setting of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; may be repeated.",
     "configs",
-    metavar="K=V",
-    multiple=True,
-    help="A setting of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; may be repeated.",
 )
-@click.option(
-    "--security",
-    metavar="NAME",
-    shell_complete=security_names,
-    help="How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
+@option(
+    "--security NAME",
+    "How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
     "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; passwords and certificates are made for it.",
+    shell_complete=security_names,
 )
-@heading(OUTPUT)
-@_json
 def start(
     ids: tuple[int, ...],
     brokers: int | None,
@@ -80,28 +73,18 @@ def start(
     """
     from partwright.kafka import embedded_detached
 
-    options = {
-        "--brokers": brokers,
-        "--rack": racks,
-        "--port": port,
-        "--config": configs,
-        "--security": security,
-    }
-    for option, given in options.items():
-        if ids and given:
-            raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {option}")
+    options = {"--brokers": brokers, "--rack": racks, "--port": port, "--config": configs}
+    if ids and (other := first_given({**options, "--security": security})):
+        raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {other}")
     with _spinner() as progress:
         if ids:
             progress("starting Kafka")
             _print_kafka(embedded_detached.start_again(ids), "runs again", ids, as_json=as_json)
             return
+        each_rack = None if racks is None else [rack.strip() for rack in racks.split(",")]
+        overrides = key_values("--config", configs)
         started = embedded_detached.start(
-            port,
-            brokers=brokers,
-            racks=None if racks is None else [rack.strip() for rack in racks.split(",")],
-            overrides=key_values("--config", configs),
-            security=security,
-            progress=progress,
+            port, brokers=brokers, racks=each_rack, overrides=overrides, security=security, progress=progress
         )
     kafka = started.kafka
     if as_json:
@@ -111,20 +94,14 @@ def start(
     if started.cleaned:
         _say(f"Cleaned up after {_gone(started.cleaned)}.")
     if started.already:
-        _say_running(kafka, f"already running, since {kafka.started}")
+        _print_running(kafka, f"already running, since {kafka.started}")
     else:
-        _say_running(kafka, "running", "; `partwright broker stop` ends it")
-        if len(kafka.brokers) == 1:
-            _say(f"Its log is {kafka.brokers[0].log}.")
-    _say_security(kafka)
-    echo(kafka.bootstrap_servers)
+        _print_running(kafka, "running", "; `partwright broker stop` ends it")
 
 
-@command.command(cls=Command)
+@_subcommand
 @heading("What to start")
-@click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
-@heading(OUTPUT)
-@_json
+@option("--rack RACK", "Its rack (broker.rack), if the other brokers have racks.")
 def add(rack: str | None, *, as_json: bool) -> None:
     """Add one broker to those that run; it has no partitions until some are moved there."""
     from partwright.kafka import embedded_detached
@@ -135,10 +112,8 @@ def add(rack: str | None, *, as_json: bool) -> None:
     _print_kafka(kafka, "is added", [kafka.brokers[-1].id], as_json=as_json)
 
 
-@command.command(cls=Command)
+@_subcommand
 @click.argument("ids", metavar="BROKER...", nargs=-1, type=int, required=True)
-@heading(OUTPUT)
-@_json
 def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     """End brokers at once, as a crash would; their records stay, and `start BROKER` brings them back."""
     from partwright.kafka import embedded_detached
@@ -146,9 +121,7 @@ def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     _print_kafka(embedded_detached.kill(ids), "is killed", ids, as_json=as_json)
 
 
-@command.command(cls=Command)
-@heading(OUTPUT)
-@_json
+@_subcommand
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
     """Show whether a broker runs, and where; exit with 1 if none does."""
@@ -160,9 +133,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
     elif kafka is None:
         _say("No broker is running: `partwright broker start` starts one.")
     elif kafka.running:
-        _say_running(kafka, f"running since {kafka.started}")
-        _say_security(kafka)
-        echo(kafka.bootstrap_servers)
+        _print_running(kafka, f"running since {kafka.started}")
     else:
         _say(
             f"No broker is running, but there was {_gone(kafka)}: the next start or stop cleans up after it."
@@ -173,10 +144,8 @@ def status(context: click.Context, *, as_json: bool) -> None:
         context.exit(1)
 
 
-@command.command(cls=Command)
+@_subcommand
 @_some
-@heading(OUTPUT)
-@_json
 def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
     """Stop all brokers, and remove their records and logs.
 
@@ -192,8 +161,8 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
         kafka = embedded_detached.stop()
     if as_json:
         running = kafka is not None and kafka.running
-        found = _object(kafka) if kafka else None
-        _print({"stopped": found if running else None, "cleaned": None if running else found})
+        state = _object(kafka) if kafka else None
+        _print({"stopped": state if running else None, "cleaned": None if running else state})
     elif kafka is None:
         _say("No broker is running: there is nothing to stop.")
     elif kafka.running:
@@ -202,13 +171,11 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
         _say(f"Cleaned up after {_gone(kafka)}.")
 
 
-@command.command(cls=Command)
+@_subcommand
 @click.argument("name", metavar="NAME")
 @heading("The new topic")
 @partitions_option("How many partitions it gets.")
 @new_topic_options
-@heading(OUTPUT)
-@_json
 def topic(
     name: str,
     partitions: int | None,
@@ -222,16 +189,15 @@ def topic(
     from partwright.cluster import Cluster
     from partwright.cluster.placement import Placement
     from partwright.kafka import embedded_detached, topics
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
 
-    wanted = NewTopic.read(
-        partitions, replication_factor, replica_assignment, key_values("--topic-config", topic_configs)
-    )
-    count = wanted.partitions or partitions
+    configs = key_values("--topic-config", topic_configs)
+    new_topic = NewTopic.read(partitions, replication_factor, replica_assignment, configs)
+    count = new_topic.partitions or partitions
     if count is None:
         raise PartwrightError(f"the topic {name!r} gets no partitions: say -n, or --replica-assignment")
     servers = embedded_detached.internal_servers()
-    topics.create_topic({"bootstrap.servers": servers}, name, count, wanted)
+    topics.create_topic({"bootstrap.servers": servers}, name, count, new_topic)
     placed = Placement.of(Cluster.from_kafka(servers, [name], kafka_config={}), name)
     if as_json:
         _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})
@@ -248,26 +214,35 @@ def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json
     for broker in kafka.brokers:
         if broker.id in ids:
             _say(f"Broker {broker.id} {what}.")
-    for broker in kafka.brokers:
-        _say(f"  {_line(broker)}")
+    _say_brokers(kafka)
     echo(kafka.bootstrap_servers)
 
 
-def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
-    """Print that Kafka runs: its process, or a line for each broker."""
+def _print_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
+    """Print that Kafka runs: its process, or a line for each broker; then how clients reach it."""
     if len(kafka.brokers) == 1:
         _say(f"Kafka {kafka.version} is {how} (process {kafka.brokers[0].pid}){then}.")
-        return
-    _say(f"Kafka {kafka.version} is {how}, with {counted(len(kafka.brokers), 'broker')}{then}.")
+        if then:
+            _say(f"Its log is {kafka.brokers[0].log}.")
+    else:
+        _say(f"Kafka {kafka.version} is {how}, with {counted(len(kafka.brokers), 'broker')}{then}.")
+        _say_brokers(kafka)
+    if kafka.command_config is not None:
+        # An address alone is not enough.
+        _say(
+            f"Its security is {kafka.security}; what a client needs, passwords included, is in the properties file:"
+        )
+        topic = f"kafka://{kafka.bootstrap_servers}/TOPIC"
+        _say(f"  partwright which KEY --topic {topic} --command-config {kafka.command_config}")
+    echo(kafka.bootstrap_servers)
+
+
+def _say_brokers(kafka: DetachedKafka) -> None:
+    """Each broker's state in one line."""
     for broker in kafka.brokers:
-        _say(f"  {_line(broker)}")
-
-
-def _line(broker: DetachedBroker) -> str:
-    """A broker's state in one line."""
-    rack = "" if broker.rack is None else f", rack {broker.rack}"
-    state = f"process {broker.pid}" if broker.running else "not running"
-    return f"broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}"
+        rack = "" if broker.rack is None else f", rack {broker.rack}"
+        state = f"process {broker.pid}" if broker.running else "not running"
+        _say(f"  broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}")
 
 
 def _gone(kafka: DetachedKafka) -> str:
@@ -277,17 +252,6 @@ def _gone(kafka: DetachedKafka) -> str:
         f"the {had} at {kafka.bootstrap_servers} ({which} {processes}, started {kafka.started}), which "
         "had ended without being stopped"
     )
-
-
-def _say_security(kafka: DetachedKafka) -> None:
-    """How clients reach a secured broker; nothing if an address is enough."""
-    if kafka.command_config is None:
-        return
-    _say(
-        f"Its security is {kafka.security}; what a client needs, passwords included, is in the properties file:"
-    )
-    topic = f"kafka://{kafka.bootstrap_servers}/TOPIC"
-    _say(f"  partwright which KEY --topic {topic} --command-config {kafka.command_config}")
 
 
 def _object(kafka: DetachedKafka) -> Json:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import counted
-from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
@@ -17,8 +16,8 @@ from partwright.cli.input.options import (
     partitions_option,
     share,
 )
-from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.output import echo, output_options
+from partwright.cli.parsing import OUTPUT, Command, heading, option
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
@@ -34,48 +33,30 @@ __all__ = ["command"]
 @column_option("--key", "The column with the record's key; a topic's records bring their own.")
 @column_option("--partition", "The column with each record's partition; a topic's records bring their own.")
 @heading("Where to place")
-@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
+@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).", "n")
 @client_option("The client whose rule says which partition is right; `partwright which x -n 1` lists all.")
 @key_type_option
 @heading("What to demand")
-@click.option(
-    "--max-share",
-    callback=share,
-    metavar="P",
-    help="The largest share of the records that one partition may have: 5% or 0.05.",
+@option(
+    "--max-share P", "The largest share of the records that one partition may have: 5% or 0.05.", read=share
 )
-@click.option(
-    "--min-used",
-    callback=share,
-    metavar="P",
-    help="The smallest share of the partitions that must have records: 90% or 0.9.",
+@option(
+    "--min-used P", "The smallest share of the partitions that must have records: 90% or 0.9.", read=share
 )
 @reading_options
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--show",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many misplaced records to show.",
-)
+@option("--show N", "How many misplaced records to show.", type=click.IntRange(min=0), default=10)
 @output_options
 def command(
-    file: str,
     source: Source,
-    key: str | None,
-    partitions: int | None,
-    partition: str | None,
-    client: str,
-    key_type: str | None,
     max_share: float | None,
     min_used: float | None,
     show: int,
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **columns: Any,
 ) -> int:
     """Check that each record is in the partition that a client's producer gives it.
 
@@ -106,17 +87,9 @@ def command(
     from partwright.audit.check import CheckLimits
     from partwright.audits import check
 
-    found = check(
-        source.records(connection, bounds),
-        key,
-        partitions,
-        client,
-        key_type,
-        partition=partition,
-        limits=CheckLimits(max_share, min_used, show),
-    )
-    read = found.question.read
-    if read is not None and found.n != read["partitions"]:
-        echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {found.n}", err=True)
-    output.show(found, file)
-    return exit_code(0 if found.ok else 1, read)
+    limits = CheckLimits(max_share, min_used, show)
+    answer = check(source.records(connection, bounds), limits=limits, **columns)
+    read = answer.question.read
+    if read is not None and answer.n != read["partitions"]:
+        echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {answer.n}", err=True)
+    return output.show(answer, source.name)

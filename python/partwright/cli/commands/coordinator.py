@@ -10,7 +10,7 @@ import click
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -30,27 +30,20 @@ _FORMATTERS = {
 @click.command("coordinator", cls=Command)
 @click.argument("group", required=False)
 @heading("What to look up")
-@click.option("--group", "named", metavar="GROUP", help="GROUP, as Kafka's own tools take it.")
+@option("--group GROUP", "GROUP, as Kafka's own tools take it.", "named")
 @partitions_option(
     "The internal topic's number of partitions (default: 50, Redpanda's 16, or with --broker the live topic's).",
     "n",
 )
-@click.option(
-    "--transactional",
-    is_flag=True,
-    help="GROUP is a producer's transactional.id, which is kept in __transaction_state.",
-)
-@click.option(
-    "--broker-kind",
-    metavar="KIND",
+@flag("--transactional", "GROUP is a producer's transactional.id, which is kept in __transaction_state.")
+@option(
+    "--broker-kind KIND",
+    "Whose rule: kafka, or redpanda, which has another one (read from its source, not tried).",
     default="kafka",
-    show_default=True,
-    help="Whose rule: kafka, or redpanda, which has another one (read from its source, not tried).",
 )
-@click.option(
-    "--broker",
-    metavar="HOST:PORT",
-    help="Ask a live Kafka who coordinates the group, whether the rule holds there, and what the group has committed.",
+@option(
+    "--broker HOST:PORT",
+    "Ask a live Kafka who coordinates the group, whether the rule holds there, and what the group has committed.",
 )
 @connection_options
 @output_options
@@ -85,64 +78,50 @@ def command(
     from partwright.keys.clients import key_bytes_of, placements
     from partwright.keys.coordinators import Coordination, broker_kind_named
 
-    group = _one_group(group, named)
-    _refuse_empty(group, transactional)
+    if group is not None and named is not None:
+        raise PartwrightError(f"{group!r} and --group {named!r} name a group: leave one out")
+    group = _one_group(named if group is None else group, transactional)
     kind = broker_kind_named(broker_kind)
     if transactional and kind.name != "kafka":
         raise PartwrightError(
             f"--broker-kind {kind.name} is for groups: its transactional ids are not in {_TRANSACTIONS}"
         )
     topic = _TRANSACTIONS if transactional else _GROUPS
-    found: Json = {"n": kind.partitions if n is None else n}
+    facts: Json = {"n": kind.partitions if n is None else n}
     # This needs no pyarrow, unlike `partwright.coordinator_partition` for columns.
-    _core.check(found["n"], "java", None)
-    found["partition"] = kind.of_bytes(key_bytes_of(group), found["n"])
-    if broker is None and connection.is_given:
-        raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
-    if broker is not None:
+    _core.check(facts["n"], "java", None)
+    facts["partition"] = kind.of_bytes(key_bytes_of(group), facts["n"])
+    if broker is None:
+        connection.refuse_unused("name it with --broker")
+    else:
         if n is not None:
             raise PartwrightError("--broker already tells how many partitions the topic has: leave out -n")
         from partwright.kafka.address import plain_servers
-        from partwright.kafka.coordinators import coordinator
+        from partwright.kafka.groups import coordinator
 
         broker = plain_servers(broker)
-        found = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)
+        facts = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)
     # A producer's rule that starts with the same hash, but continues differently.
-    (hashed,) = placements(group, found["n"], "java:string-hash")
-    output.show(
-        Coordination(
-            group,
-            topic,
-            kind,
-            hashed.hash if kind.name == "kafka" else None,
-            found,
-            _reading(topic, found["partition"], broker or "localhost:9092"),
-        )
-    )
+    (hashed,) = placements(group, facts["n"], "java:string-hash")
+    group_hash = hashed.hash if kind.name == "kafka" else None
+    reading = _reading(topic, facts["partition"], broker or "localhost:9092")
+    output.show(Coordination(group, topic, kind, group_hash, facts, reading))
 
 
-def _one_group(group: str | None, named: str | None) -> str:
-    if group is not None and named is not None:
-        raise PartwrightError(f"{group!r} and --group {named!r} name a group: leave one out")
-    found = named if group is None else group
-    if found is None:
+def _one_group(group: str | None, transactional: bool) -> str:
+    if group is None:
         raise PartwrightError("which group? Name it, as in partwright coordinator billing")
-    return found
-
-
-def _refuse_empty(group: str, transactional: bool) -> None:
     if group == "" and transactional:
         raise PartwrightError("a transactional.id is empty, which Kafka's producer refuses: name one")
     if group == "":
         raise PartwrightError(
             "the group's id is empty, which Kafka's coordinator refuses of members as INVALID_GROUP_ID: name a group"
         )
+    return group
 
 
 def _reading(topic: str, partition: int | None, servers: str) -> str | None:
     if partition is None:
         return None
-    words = ["kafka-console-consumer.sh", "--bootstrap-server", servers, "--topic", topic]
-    return shlex.join(
-        [*words, "--partition", str(partition), "--from-beginning", "--formatter", _FORMATTERS[topic]]
-    )
+    where = f"--bootstrap-server {shlex.quote(servers)} --topic {topic} --partition {partition}"
+    return f"kafka-console-consumer.sh {where} --from-beginning --formatter {_FORMATTERS[topic]}"

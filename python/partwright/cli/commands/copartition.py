@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import is_topic
-from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import Connection, connection_options, reading_options
 from partwright.cli.input.files import Source, delimiter_option, format_option
-from partwright.cli.input.options import column_option, key_type_option, partitions_option, whole_key_type
+from partwright.cli.input.options import (
+    client_names,
+    column_option,
+    key_type_names,
+    key_type_option,
+    partitions_option,
+    whole_key_type,
+)
 from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import Command, heading
-from partwright.cli.reading_progress import reading
+from partwright.cli.parsing import Command, heading, option
+from partwright.cli.progress import reading
 
 if TYPE_CHECKING:
     from partwright.cli.output import Output
@@ -39,24 +45,20 @@ __all__ = ["command"]
 @delimiter_option("-b", "B's csv")
 @heading("Where to place")
 @partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
-@click.option("--n-b", type=int, metavar="N", help="The same for B (default: as for A).")
-@click.option(
-    "--client",
-    metavar="C",
-    shell_complete=client_names,
-    help="The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
+@option("--n-b N", "The same for B (default: as for A).", type=int)
+@option(
+    "--client C",
+    "The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
     "names all.",
+    shell_complete=client_names,
 )
-@click.option(
-    "--client-b", metavar="C", shell_complete=client_names, help="The same for B (default: as for A)."
-)
+@option("--client-b C", "The same for B (default: as for A).", shell_complete=client_names)
 @key_type_option
-@click.option(
-    "--key-type-b",
-    metavar="T",
-    callback=whole_key_type,
+@option(
+    "--key-type-b T",
+    "The same for B (default: as for A).",
+    read=whole_key_type,
     shell_complete=key_type_names,
-    help="The same for B (default: as for A).",
 )
 @reading_options
 @connection_options
@@ -64,15 +66,10 @@ __all__ = ["command"]
 def command(
     a: str,
     b: str,
-    key: str | None,
     key_b: str | None,
-    partition: str | None,
     partition_b: str | None,
-    n: int | None,
     n_b: int | None,
-    client: str | None,
     client_b: str | None,
-    key_type: str | None,
     key_type_b: str | None,
     format_: str | None,
     format_b_: str | None,
@@ -81,6 +78,7 @@ def command(
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **of_a: Any,
 ) -> int:
     """Check whether records of one key are in the same partition of two topics or tables, and if not, show why.
 
@@ -119,17 +117,8 @@ def command(
             return source.records(Connection(None, {}), None)
         return source.records(connection, bounds, watch)
 
-    found = copartition(
-        # Interrupted at A, nothing is known about B, so there is no answer.
-        records(Source((a,), format_, delimiter), b, reading),
-        JoinSide(
-            records(Source((b,), format_b_, delimiter_b), a), key_b, n_b, client_b, key_type_b, partition_b
-        ),
-        key,
-        n,
-        client,
-        key_type,
-        partition=partition,
-    )
-    output.show(found, f"{a} and {b}")
-    return exit_code(0 if found.ok else 1, *(found.read or ()))
+    # Interrupted at A, nothing is known about B, so there is no answer.
+    first = records(Source((a,), format_, delimiter), b, reading)
+    second = records(Source((b,), format_b_, delimiter_b), a)
+    meeting = copartition(first, JoinSide(second, key_b, n_b, client_b, key_type_b, partition_b), **of_a)
+    return exit_code(output.show(meeting, f"{a} and {b}"), *(meeting.read or ()))

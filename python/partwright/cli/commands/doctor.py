@@ -11,7 +11,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import POSITIVE, Command, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -27,29 +27,22 @@ _FROM_ENVIRONMENT = ""
 @click.command("doctor", cls=Command)
 @click.argument("address", required=False)
 @heading("What to look at")
-@click.option(
-    "--bootstrap",
-    metavar="HOST:PORT",
-    help="The brokers' addresses, with commas between (default: bootstrap.servers of the configuration).",
+@option(
+    "--bootstrap HOST:PORT",
+    "The brokers' addresses, with commas between (default: bootstrap.servers of the configuration).",
 )
-@click.option("--topic", metavar="T", help="Also describe this topic and read one of its records.")
-@click.option("--group", metavar="G", help="Also describe this consumer group.")
-@click.option(
-    "--spark",
-    metavar="[ADDRESS]",
-    is_flag=False,
-    flag_value=_FROM_ENVIRONMENT,
-    help="Look at the executors of a Spark instead of a Kafka: a master such as spark://HOST:7077, or a Spark "
+@option("--topic T", "Also describe this topic and read one of its records.")
+@option("--group G", "Also describe this consumer group.")
+@option(
+    "--spark [ADDRESS]",
+    "Look at the executors of a Spark instead of a Kafka: a master such as spark://HOST:7077, or a Spark "
     "Connect server such as sc://HOST (default: the application that spark-submit runs, or SPARK_REMOTE, or local[*]). "
     "Their Python is PYSPARK_PYTHON, or this one.",
+    is_flag=False,
+    flag_value=_FROM_ENVIRONMENT,
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="With --spark: how many seconds executors have to answer.",
+@option(
+    "--timeout SECONDS", "With --spark: how many seconds executors have to answer.", type=POSITIVE, default=60
 )
 @connection_options
 @output_options
@@ -94,14 +87,11 @@ def command(
     from partwright.kafka.doctor import examine
     from partwright.kafka.probe import Diagnosis
 
-    config = connection.config(bootstrap)
     steps = []
-    for step in examine(config, topic=topic, group=group):
+    for step in examine(connection.config(bootstrap), topic=topic, group=group):
         steps.append(step)
         _print(of_step(step), output)
-    diagnosis = Diagnosis(tuple(steps))
-    output.show(diagnosis)
-    return 0 if diagnosis.ok else 1
+    return output.show(Diagnosis(tuple(steps)))
 
 
 def _print(verdict: Verdict, output: Output) -> None:
@@ -137,6 +127,4 @@ def _executors(address: str, timeout: float, output: Output) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     for row in rows:
         _print(of_executor(row), output)
-    diagnosis = ExecutorDiagnosis(tuple(rows))
-    output.show(diagnosis)
-    return 0 if diagnosis.ok else 1
+    return output.show(ExecutorDiagnosis(tuple(rows)))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
-from partwright.cli.input.options import (
-    column_option,
-    key_type_option,
-    partitions_option,
-)
-from partwright.cli.output import exit_code, output_options
+from partwright.cli.input.options import column_option, key_type_option, partitions_option
+from partwright.cli.output import output_options
 from partwright.cli.parsing import Command
 
 if TYPE_CHECKING:
@@ -37,17 +33,7 @@ __all__ = ["command"]
 @connection_options
 @output_options
 def command(
-    file: str,
-    source: Source,
-    key: str | None,
-    partition: str | None,
-    n: int | None,
-    timestamp: str | None,
-    offset: str | None,
-    key_type: str | None,
-    output: Output,
-    connection: Connection,
-    bounds: Bounds | None,
+    source: Source, connection: Connection, bounds: Bounds | None, output: Output, **columns: Any
 ) -> int:
     """Find which client wrote a topic, and for how many partitions, from where its keys are.
 
@@ -84,14 +70,4 @@ def command(
     # Imported only here, so that --help is fast.
     from partwright import audits
 
-    found = audits.fingerprint(
-        source.records(connection, bounds),
-        key,
-        n,
-        key_type,
-        partition=partition,
-        timestamp=timestamp,
-        offset=offset,
-    )
-    output.show(found, file)
-    return exit_code(0, found.question.read)
+    return output.show(audits.fingerprint(source.records(connection, bounds), **columns), source.name)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import counted
 from partwright._text import plain
-from partwright.cli.input.completion import assignor_names, protocol_names
-from partwright.cli.input.options import key_values
-from partwright.cli.input.script import at_line, read_script_file
+from partwright.cli.input.options import assignor_names, key_values, protocol_names
+from partwright.cli.input.yaml_files import at_line, read_script_file
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from partwright._check import Fields
     from partwright.cli.output import Output
     from partwright.group import Cost, Timeline
@@ -29,84 +30,59 @@ _NARROWEST, _WIDEST = 40, 1000
 @click.command("group", cls=Command)
 @click.argument("file", required=False)
 @heading("What to simulate")
-@click.option("--events", metavar="TEXT", help="A short form instead of FILE's events: '+4, -1, roll'.")
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="NAME=N",
-    help="A topic with N partitions, instead of FILE's; may be repeated.",
-)
-@click.option(
-    "--protocol", metavar="P", shell_complete=protocol_names, help="classic, or consumer (KIP-848)."
-)
-@click.option(
-    "--assignor",
-    metavar="NAME",
+@option("--events TEXT", "A short form instead of FILE's events: '+4, -1, roll'.")
+@repeated("--topic NAME=N", "A topic with N partitions, instead of FILE's; may be repeated.", "topics")
+@option("--protocol P", "classic, or consumer (KIP-848).", shell_complete=protocol_names)
+@option(
+    "--assignor NAME",
+    "The members' assignor: range, cooperative-sticky, ..., or a list with commas.",
     shell_complete=assignor_names,
-    help="The members' assignor: range, cooperative-sticky, ..., or a list with commas.",
 )
-@click.option(
-    "--client",
-    metavar="NAME",
-    help="The members' client: java, sarama, ..., or java@4.1, an older one of KIP-848; a join may name another one.",
+@option(
+    "--client NAME",
+    "The members' client: java, sarama, ..., or java@4.1, an older one of KIP-848; a join may name another one.",
 )
-@click.option("--static", is_flag=True, help="Static members: each one's name is its group.instance.id.")
-@click.option(
-    "--config",
-    "configs",
-    multiple=True,
-    metavar="K=V",
-    help="A setting by Kafka's name, such as session.timeout.ms=45000; may be repeated.",
+@flag("--static", "Static members: each one's name is its group.instance.id.")
+@repeated(
+    "--config K=V", "A setting by Kafka's name, such as session.timeout.ms=45000; may be repeated.", "configs"
 )
-@click.option(
-    "--poll-ms",
+@option(
+    "--poll-ms MS",
+    "The application's milliseconds from one poll to the next (default: 500).",
     type=click.IntRange(min=0),
-    metavar="MS",
-    help="The application's milliseconds from one poll to the next (default: 500).",
 )
-@click.option(
-    "--records-per-s",
+@option(
+    "--records-per-s R",
+    "Records per second that arrive in each partition, to count those not read and those read twice.",
     type=float,
-    metavar="R",
-    help="Records per second that arrive in each partition, to count those not read and those read twice.",
 )
 @heading("How to simulate")
-@click.option(
-    "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
-)
-@click.option(
-    "--race",
+@flag("--compare", "Play it under each protocol, with and without static membership.")
+@option(
+    "--race R",
+    "With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
     default="slow",
-    show_default=True,
-    metavar="R",
-    help="With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
 )
 @heading(OUTPUT)
-@click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
-@click.option(
-    "--width",
+@flag("--requests", "Print each request of the members, and its answer.")
+@option(
+    "--width W",
+    "The chart's width in characters (default: as wide as the terminal).",
     type=click.IntRange(min=_NARROWEST, max=_WIDEST),
-    metavar="W",
-    help="The chart's width in characters (default: as wide as the terminal).",
 )
 @output_options
 def command(
     file: str | None,
     events: str | None,
     topics: tuple[str, ...],
-    protocol: str | None,
-    assignor: str | None,
-    client: str | None,
     static: bool,
     configs: tuple[str, ...],
-    poll_ms: int | None,
-    records_per_s: float | None,
     compare: bool,
     race: str,
     requests: bool,
     width: int | None,
     output: Output,
+    **of_script: Any,
 ) -> None:
     """Simulate a consumer group that follows a script: its generations, who reads what, and what it costs.
 
@@ -134,37 +110,22 @@ def command(
       partwright group script.yaml --compare --records-per-s 100
       partwright group script.json --json
     """
-    script, line_of = ({}, _nowhere) if file is None else read_script_file(file)
-    told = {
-        "events": events,
-        "topics": _topics(topics),
-        "protocol": protocol,
-        "assignor": assignor,
-        "client": client,
-        "static": static or None,
-        "poll_ms": poll_ms,
-        "records_per_s": records_per_s,
-    }
     if file is None and (events is None or not topics):
         raise PartwrightError("name a FILE, or give --events and --topic")
-    if events is not None:
-        # The event came from an option, so an error must not name the file.
-        line_of = _nowhere
-    if isinstance(script, dict):
-        script |= {name: value for name, value in told.items() if value is not None}
-        config = script.get("config") or {}
-        if configs and isinstance(config, dict):
-            script["config"] = {**config, **key_values("--config", configs)}
+    if compare and (requests or race != "slow"):
+        spelling = "--requests" if requests else "--race"
+        raise PartwrightError(f"{spelling} is for one play: leave out --compare")
+    of_script |= {"events": events, "topics": _topics(topics), "static": static or None}
+    script, line_of = _script(file, of_script, configs)
     # Imported only here, because it imports pyarrow.
     from partwright import group
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
 
     try:
         if compare:
-            _refuse_both(requests, race)
             with working("playing", "lives") as played:
-                compared = group.compare(script, played=played)
-            output.show(compared, file)
+                lives = group.compare(script, played=played)
+            output.show(lives, file)
             return
         _refuse_large(script)
         with working("playing", "lives"):
@@ -178,12 +139,24 @@ def command(
     if requests and output.form in {"text", "json"}:
         _print_requests(timeline, file, output)
         return
-    timeline.chart_width = width or _chart_width()
+    timeline.chart_width = width or min(max(terminal_look().width, _NARROWEST), _WIDEST)
     output.show(timeline, file)
 
 
-def _chart_width() -> int:
-    return min(max(terminal_look().width, _NARROWEST), _WIDEST)
+def _script(
+    file: str | None, of_options: Fields, configs: tuple[str, ...]
+) -> tuple[Any, Callable[[int], int | None]]:
+    """The script, of which options override the file's fields, and what tells an event's line."""
+    script, line_of = ({}, _nowhere) if file is None else read_script_file(file)
+    if of_options["events"] is not None:
+        # The event came from an option, so an error must not name the file.
+        line_of = _nowhere
+    if isinstance(script, dict):
+        script |= {name: value for name, value in of_options.items() if value is not None}
+        config = script.get("config") or {}
+        if configs and isinstance(config, dict):
+            script["config"] = {**config, **key_values("--config", configs)}
+    return script, line_of
 
 
 def _print_requests(timeline: Timeline, file: str | None, output: Output) -> None:
@@ -208,10 +181,10 @@ def _print_requests(timeline: Timeline, file: str | None, output: Output) -> Non
         click.echo(f"{at:>{first}}   {shown}".rstrip())
 
 
-def _race(given: str) -> int | str:
+def _race(typed: str) -> int | str:
     """A number is a seed."""
-    digits = given.removeprefix("-")
-    return int(given) if digits.isascii() and digits.isdecimal() else given
+    digits = typed.removeprefix("-")
+    return int(typed) if digits.isascii() and digits.isdecimal() else typed
 
 
 _MOST_READ = 5_000_000
@@ -235,23 +208,16 @@ def _refuse_large(script: Fields) -> None:
         )
 
 
-def _nowhere(number: int) -> int | None:
-    del number
+def _nowhere(_number: int) -> int | None:
     return None
 
 
-def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
-    pairs = key_values("--topic", given)
+def _topics(typed: tuple[str, ...]) -> dict[str, int] | None:
+    pairs = key_values("--topic", typed)
     for name, count in pairs.items():
         if not (count.isascii() and count.isdecimal()) or len(count) > len("1000000"):
             raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")
     return {name: int(count) for name, count in pairs.items()} or None
-
-
-def _refuse_both(requests: bool, race: str) -> None:
-    if requests or race != "slow":
-        option = "--requests" if requests else "--race"
-        raise PartwrightError(f"{option} is for one play: leave out --compare")
 
 
 def _raced(script: Fields) -> dict[str, Cost]:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.input.completion import client_names
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import (
-    key_type_option,
-    key_values,
-    partitions_option,
-)
+from partwright.cli.input.options import client_names, key_type_option, key_values, partitions_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
-from partwright.cli.reading_progress import reading, working
+from partwright.cli.parsing import Command, combined, flag, heading, option, repeated
+from partwright.cli.progress import reading, working
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -25,12 +19,9 @@ if TYPE_CHECKING:
 
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
-    from partwright.migration.answer import MigrationStep
     from partwright.migration.settings import Migration
 
 __all__ = ["command"]
-
-_Answer = TypeVar("_Answer")
 
 
 @click.group(name="migrate", context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,68 +44,6 @@ def command() -> None:
     """
 
 
-def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """The options that every step takes; its function gets a `Migration` and the groups."""
-
-    @click.argument("source")
-    @click.argument("target")
-    @heading("What to read")
-    @click.option(
-        "--group",
-        "groups",
-        multiple=True,
-        metavar="G",
-        help="A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
-    )
-    @click.option(
-        "--order",
-        metavar="ORDER",
-        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
-        "partitions were added first); by default such keys are refused.",
-    )
-    @heading("Where to place")
-    @partitions_option("How many partitions the new topic has.", "partitions", required=True)
-    @click.option(
-        "--client",
-        metavar="C",
-        shell_complete=client_names,
-        help="The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
-    )
-    @key_type_option
-    @heading("How to reach Kafka")
-    @click.option(
-        "--from-config",
-        metavar="FILE",
-        help="The client configuration of SOURCE (default: --command-config).",
-    )
-    @click.option(
-        "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
-    )
-    @connection_options
-    @output_options
-    @functools.wraps(step)
-    def with_migration(
-        source: str,
-        target: str,
-        partitions: int,
-        client: str | None,
-        key_type: str | None,
-        order: str | None,
-        from_config: str | None,
-        to_config: str | None,
-        connection: Connection,
-        **more: object,
-    ) -> _Answer:
-        return step(
-            _migration(
-                source, target, partitions, client, key_type, order, from_config, to_config, connection
-            ),
-            **more,
-        )
-
-    return with_migration
-
-
 def _migration(
     source: str,
     target: str,
@@ -128,6 +57,7 @@ def _migration(
 ) -> Migration:
     # Imported only here, so that --help is fast.
     from partwright.kafka.address import parse_kafka
+    from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Migration, Side
     from partwright.record_source import topic_key_type
 
@@ -136,8 +66,8 @@ def _migration(
         raise PartwrightError(
             f"SOURCE {source!r} names no topic: write kafka://host:port/topic", value=source
         )
-    there = connection.of(from_config).config(servers)
-    there.required_servers()
+    source_config = connection.of(from_config).config(servers)
+    source_config.required_servers()
     new_servers, new_topic = parse_kafka(target) if ":" in target or "/" in target else (None, target)
     if not new_topic:
         raise PartwrightError(
@@ -145,27 +75,54 @@ def _migration(
             "same Kafka",
             value=target,
         )
-    here = connection.of(to_config).config(new_servers) if to_config or new_servers else there
-    if here.servers is None:
-        here = here.at(there.required_servers())
-    return Migration(
-        Side(there, topic),
-        Side(here, new_topic),
-        partitions,
-        client or "java",
-        topic_key_type(key_type),
-        order,
-        is_client_said=client is not None,
-    )
+    target_config = source_config
+    if to_config or new_servers:
+        target_config = connection.of(to_config).config(new_servers)
+    if target_config.servers is None:
+        target_config = KafkaConfig.read(target_config, servers=source_config.required_servers())
+    sides, key_type = (Side(source_config, topic), Side(target_config, new_topic)), topic_key_type(key_type)
+    return Migration(*sides, partitions, client or "java", key_type, order, is_client_said=client is not None)
 
 
-def _shown(step: MigrationStep, output: Output) -> int:
-    output.show(step)
-    return 0 if step.ok else 1
+_options = combined(
+    "migration",
+    _migration,
+    click.argument("source"),
+    click.argument("target"),
+    heading("What to read"),
+    repeated(
+        "--group G",
+        "A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
+        "groups",
+    ),
+    option(
+        "--order ORDER",
+        "How records of a key that is in several partitions are merged: time, or generation (those from before "
+        "partitions were added first); by default such keys are refused.",
+    ),
+    heading("Where to place"),
+    partitions_option("How many partitions the new topic has.", "partitions", required=True),
+    option(
+        "--client C",
+        "The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
+        shell_complete=client_names,
+    ),
+    key_type_option,
+    heading("How to reach Kafka"),
+    option("--from-config FILE", "The client configuration of SOURCE (default: --command-config)."),
+    option("--to-config FILE", "The client configuration of TARGET (default: --command-config)."),
+    connection_options,
+    output_options,
+)
+"""The options that every step takes; its function gets a `Migration` and the groups."""
 
 
-@command.command(cls=Command)
-@_options
+def _step(function: Callable[..., int]) -> click.Command:
+    """A command of `partwright migrate`."""
+    return command.command(cls=Command)(_options(function))
+
+
+@_step
 def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Show what would move, what groups would re-read, and how long it takes; read SOURCE once and write nothing.
 
@@ -178,45 +135,28 @@ def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> in
 
     with reading(f"looking at {migration.source.topic}") as read:
         answer = planned(migration, groups, read)
-    return _shown(answer, output)
+    return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 @heading("How to write")
-@click.option("--rate", type=float, metavar="N", help="The most records per second (default: no limit).")
-@click.option(
-    "--lag",
+@option("--rate N", "The most records per second (default: no limit).", type=float)
+@option("--lag N", "End when at most N offsets are left to copy.", default=1000)
+@flag("--follow", "Continue as records arrive, until Ctrl-C.")
+@option(
+    "--replication-factor N",
+    "How many replicas each partition of TARGET has (default: the cluster's).",
     type=int,
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="End when at most N offsets are left to copy.",
 )
-@click.option("--follow", is_flag=True, help="Continue as records arrive, until Ctrl-C.")
-@click.option(
-    "--replication-factor",
-    type=int,
-    metavar="N",
-    help="How many replicas each partition of TARGET has (default: the cluster's).",
-)
-@click.option(
-    "--topic-config",
-    "topic_configs",
-    multiple=True,
-    metavar="K=V",
-    help="A setting of TARGET instead of SOURCE's; may be repeated.",
-)
+@repeated("--topic-config K=V", "A setting of TARGET instead of SOURCE's; may be repeated.", "topic_configs")
 def copy(
     migration: Migration,
     groups: tuple[str, ...],
     *,
-    rate: float | None,
-    lag: int,
-    follow: bool,
     replication_factor: int | None,
     topic_configs: tuple[str, ...],
     output: Output,
+    **limits: Any,
 ) -> int:
     """Copy SOURCE into TARGET, each key in order; continue where the last copy stopped, whatever stopped it.
 
@@ -227,7 +167,7 @@ def copy(
     \b
     Exit code: 0 copied, 2 wrong use or bad input, or it cannot be copied in order, 130 interrupted.
     """
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
     from partwright.migration import copy as copied
 
     new_topic = NewTopic.read(None, replication_factor, None, key_values("--topic-config", topic_configs))
@@ -242,21 +182,11 @@ def copy(
             shown[0](done, done + left)
 
         read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
-        answer = copied(
-            migration,
-            groups,
-            rate=rate,
-            lag=lag,
-            follow=follow,
-            new_topic=new_topic,
-            scanning=read,
-            copying=copying,
-        )
-    return _shown(answer, output)
+        answer = copied(migration, groups, new_topic=new_topic, scanning=read, copying=copying, **limits)
+    return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Compare each record with its copy (key, value, headers, time, place, order), and the groups' offsets.
 
@@ -267,13 +197,12 @@ def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
 
     with working(f"comparing {migration.source.topic} and {migration.target.topic}", "records") as work:
         answer = verified(migration, groups, work)
-    return _shown(answer, output)
+    return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 @heading("Going on")
-@click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
+@flag("--back", "Go back to SOURCE, as long as `finish` has not run.", "is_back")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
     """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
 
@@ -287,14 +216,13 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, out
     from partwright.migration import cutover as cut_over
 
     if is_back:
-        return _shown(back(migration), output)
+        return output.show(back(migration))
     with working(f"copying the rest to {migration.target.topic}", "records") as work:
         answer = cut_over(migration, groups, copying=lambda done, left: work(done, done + left))
-    return _shown(answer, output)
+    return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Give TARGET its own retention and end the migration; SOURCE stays, but there is no way back.
 
@@ -303,4 +231,4 @@ def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
     """
     from partwright.migration import finish as finished
 
-    return _shown(finished(migration, groups), output)
+    return output.show(finished(migration, groups))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import counted, is_topic
-from partwright.cli.echo import echo
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
@@ -19,8 +18,9 @@ from partwright.cli.input.options import (
     key_type_option,
     partitions_option,
 )
-from partwright.cli.parsing import OUTPUT, Command, heading
-from partwright.cli.reading_progress import reading
+from partwright.cli.output import echo
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
+from partwright.cli.progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -37,25 +37,13 @@ __all__ = ["command"]
 @client_option("The client whose rule places the records; `partwright which x -n 1` lists all.")
 @key_type_option
 @heading("How to write")
-@click.option(
-    "--column",
-    default="partition",
-    show_default=True,
-    callback=column_name,
-    metavar="NAME",
-    help="The new column's name.",
-)
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="The file to write, of the same format; - is stdout, which is the default.",
-)
-@click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists.")
-@click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step, after all of it is read.")
+@option("--column NAME", "The new column's name.", default="partition", read=column_name)
+@option("--out FILE", "The file to write, of the same format; - is stdout, which is the default.")
+@flag("--force", "Replace the file that --out names, if it exists.")
+@flag("--in-place", "Replace FILE itself, in one step, after all of it is read.")
 @heading(OUTPUT)
 @json_option
 def command(
-    file: str,
     source: Source,
     key: str,
     partitions: int,
@@ -93,6 +81,7 @@ def command(
     from partwright.audit.check import Placer
     from partwright.files import ColumnRequest, open_sink, text_type
 
+    file = source.name
     if is_topic(file):
         raise PartwrightError(
             f"place reads files, and {file!r} is a topic: `partwright check` reads topics", path=file
@@ -110,29 +99,23 @@ def command(
         raise PartwrightError("--force replaces the file that --out names: name one, or leave --force out")
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
+    new, old, is_forced = file if in_place else out, None if in_place else file, force or in_place
     with (
         source.open() as records,
-        open_sink(
-            file if in_place else out,
-            records,
-            None if in_place else file,
-            told=source.named_format,
-            force=force or in_place,
-        ) as sink,
+        open_sink(new, records, old, told=source.named_format, force=is_forced) as sink,
         reading(file) as read,
     ):
 
         def placed(keys: object) -> object:
-            found = placer.place(keys)
+            partition_column = placer.place(keys)
             read(placer.rows, records.done)
-            return found
+            return partition_column
 
         records.extend(ColumnRequest(key, text_type(key_type)), column, placed, sink)
     seconds = time.monotonic() - began
     if as_json:
-        told = {"file": file, "out": file if in_place else out, "partitions": partitions, "client": client}
-        counts = {"rows": placer.rows, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}
-        click.echo(json.dumps(told | counts))
+        summary = {"file": file, "out": new, "partitions": partitions, "client": client, "rows": placer.rows}
+        click.echo(json.dumps({**summary, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}))
         return
     rate = f", {placer.rows / seconds:,.0f} rows/s" if placer.rows else ""
     echo(

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import counted, is_topic
-from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
-from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, heading
+from partwright.cli.output import echo, output_options
+from partwright.cli.parsing import POSITIVE, Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.cluster import Cluster
-    from partwright.cluster.reassignment import Batch
+    from partwright.cluster.reassignment import Batch, Reassignment
     from partwright.cluster.reassignment.saved import CheckedPlan
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.throttles import Throttles
@@ -34,110 +33,50 @@ __all__ = ["command"]
 @click.command("reassign", cls=Command)
 @click.argument("source")
 @heading("What to move")
-@click.option(
-    "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
-)
-@click.option(
-    "--brokers",
-    cls=Listed,
-    metavar="IDS",
-    help="All brokers that are to have replicas, such as 0,2-5 or 6=rack-a.",
-)
-@click.option(
-    "--add",
-    cls=Listed,
-    metavar="IDS",
-    help="Brokers that are to have replicas as well, such as 3,4 or 3=rack-a.",
-)
-@click.option("--remove", cls=Listed, metavar="IDS", help="Brokers that are to have no replicas.")
-@click.option(
-    "--replication-factor",
+@repeated("--topic NAME", "A topic whose replicas may move (default: all).", "topics")
+@option("--brokers IDS", "All brokers that are to have replicas, such as 0,2-5 or 6=rack-a.", cls=Listed)
+@option("--add IDS", "Brokers that are to have replicas as well, such as 3,4 or 3=rack-a.", cls=Listed)
+@option("--remove IDS", "Brokers that are to have no replicas.", cls=Listed)
+@repeated(
+    "--replication-factor N|NAME=N",
+    "Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
     "factors",
-    multiple=True,
-    metavar="N|NAME=N",
-    help="Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
 )
 @heading("What to make even")
-@click.option(
-    "--sizes",
-    metavar="FILE|kafka",
-    help="The partitions' bytes: what kafka-log-dirs.sh --describe prints, or JSON of lists by topic; - is stdin, and "
+@option(
+    "--sizes FILE|kafka",
+    "The partitions' bytes: what kafka-log-dirs.sh --describe prints, or JSON of lists by topic; - is stdin, and "
     "kafka asks SOURCE.",
 )
-@click.option(
-    "--power",
-    cls=Listed,
-    metavar="ID=N,...",
-    help="How much a broker carries compared with the others, which have 1.",
-)
-@click.option(
-    "--disks", cls=Listed, metavar="ID=SIZE,...", help="Each broker's disk space, such as 0-2=1TB,3=2TB."
-)
-@click.option(
-    "--within",
-    metavar="P",
-    default="10%",
-    show_default=True,
-    help="How far from its share of bytes a broker may be.",
-)
-@click.option("--no-racks", is_flag=True, help="Ignore racks.")
-@click.option(
-    "--min-insync",
+@option("--power ID=N,...", "How much a broker carries compared with the others, which have 1.", cls=Listed)
+@option("--disks ID=SIZE,...", "Each broker's disk space, such as 0-2=1TB,3=2TB.", cls=Listed)
+@option("--within P", "How far from its share of bytes a broker may be.", default="10%")
+@flag("--no-racks", "Ignore racks.")
+@option(
+    "--min-insync N",
+    "min.insync.replicas, for counting losses.",
     type=click.IntRange(1, 2**31 - 1),
     default=1,
-    show_default=True,
-    metavar="N",
-    help="min.insync.replicas, for counting losses.",
 )
 @heading("How much at once")
-@click.option(
-    "--throttle", metavar="SIZE", help="The most bytes per second that a broker copies, such as 50MB."
-)
-@click.option("--max-replicas", type=int, metavar="N", help="The most replicas that one batch copies.")
-@click.option("--max-bytes", metavar="SIZE", help="The most bytes that one batch copies.")
-@click.option(
-    "--max-seconds", type=float, metavar="S", help="The most seconds that one batch takes at the throttle."
-)
+@option("--throttle SIZE", "The most bytes per second that a broker copies, such as 50MB.")
+@option("--max-replicas N", "The most replicas that one batch copies.", type=int)
+@option("--max-bytes SIZE", "The most bytes that one batch copies.")
+@option("--max-seconds S", "The most seconds that one batch takes at the throttle.", type=float)
 @heading("Going on")
-@click.option(
-    "--out",
-    metavar="DIR",
-    help="Write the plan into this new folder: Kafka's JSON, its way back, its batches.",
-)
-@click.option("--plan", "saved", metavar="DIR", help="Take the plan that --out wrote instead of a new one.")
-@click.option("--execute", is_flag=True, help="Give the plan to Kafka, batch by batch, and wait for each.")
-@click.option(
+@option("--out DIR", "Write the plan into this new folder: Kafka's JSON, its way back, its batches.")
+@option("--plan DIR", "Take the plan that --out wrote instead of a new one.", "saved")
+@flag("--execute", "Give the plan to Kafka, batch by batch, and wait for each.")
+@flag(
     "--unthrottle",
-    is_flag=True,
-    help="Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
+    "Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=3600,
-    show_default=True,
-    metavar="S",
-    help="Seconds that --execute waits for each batch.",
-)
+@option("--timeout S", "Seconds that --execute waits for each batch.", type=POSITIVE, default=3600)
 @connection_options
 @output_options
 def command(
     source: str,
-    topics: tuple[str, ...],
-    brokers: str | None,
-    add: str | None,
-    remove: str | None,
-    factors: tuple[str, ...],
-    sizes: str | None,
-    power: str | None,
-    disks: str | None,
-    within: str,
-    no_racks: bool,
-    min_insync: int,
     throttle: str | None,
-    max_replicas: int | None,
-    max_bytes: str | None,
-    max_seconds: float | None,
     out: str | None,
     saved: str | None,
     execute: bool,
@@ -145,6 +84,7 @@ def command(
     timeout: float,
     output: Output,
     connection: Connection,
+    **of_plan: Any,
 ) -> None:
     """Brokers join or leave a cluster: which partitions move where, with the fewest moves that make it even.
 
@@ -169,15 +109,12 @@ def command(
     """
     rate = None if throttle is None else read_size(throttle, "--throttle")
     is_live = is_topic(source)
-    for option, needs_kafka in (("--execute", execute), ("--unthrottle", unthrottle)):
-        if needs_kafka and not is_live:
-            raise PartwrightError(
-                f"{option} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
-            )
-    if connection.is_given and not is_live:
+    if (needing := first_given({"--execute": execute, "--unthrottle": unthrottle})) and not is_live:
         raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
+            f"{needing} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
         )
+    if not is_live:
+        connection.refuse_unused("name it, as kafka://host:port")
     if unthrottle:
         _refuse_others("--unthrottle removes throttles and does nothing else", {"unthrottle"})
         output.show(_unthrottle(connection.config(_servers(source))))
@@ -186,39 +123,54 @@ def command(
         _refuse_others("--plan takes a plan that is there", {"saved", "execute", "throttle", "timeout"})
         output.show(_run_saved(source, saved, rate, connection, timeout, executes=execute))
         return
-    from partwright.audit.skew import read_share
-    from partwright.cluster import Capacity, reassign
-    from partwright.cluster.reassignment.saved import save
-
-    cluster = _cluster(source, connection)
-    plan = reassign(
-        cluster,
-        topics or None,
-        brokers=None if brokers is None else read_brokers(brokers, "--brokers"),
-        add=() if add is None else read_brokers(add, "--add"),
-        remove=() if remove is None else read_ids(remove, "--remove"),
-        replication_factor=read_factors(factors),
-        rack_aware=not no_racks,
-        capacity=Capacity(
-            sizes=None if sizes is None else _sizes(sizes, source, connection),
-            power=None if power is None else read_numbers(power, "--power"),
-            disks=None if disks is None else read_numbers(disks, "--disks", sizes=True),
-            bytes_within=read_share(within, "--within") or 0.0,
-        ),
-    )
-    batches = plan.batches(
-        rate,
-        max_replicas=max_replicas,
-        max_bytes=None if max_bytes is None else read_size(max_bytes, "--max-bytes"),
-        max_seconds=max_seconds,
-    )
-    plan = replace(plan, min_insync_replicas=min_insync, parts=batches)
+    plan = _planned(source, connection, rate, **of_plan)
     if out is not None:
+        from partwright.cluster.reassignment.saved import save
+
         path = save(plan, out)
         click.get_current_context().call_on_close(lambda: echo(f"plan: {path}", err=True))
     output.show(plan, source)
     if execute:
-        _execute(source, plan.before, batches, plan.partitions_to_elect, rate, connection, timeout)
+        _execute(source, plan.before, plan.parts, plan.partitions_to_elect, rate, connection, timeout)
+
+
+_READERS: dict[str, Callable[[str, str], Any]] = {
+    "brokers": read_brokers,
+    "add": read_brokers,
+    "remove": read_ids,
+    "power": read_numbers,
+    "disks": partial(read_numbers, sizes=True),
+    "max_bytes": read_size,
+}
+
+
+def _planned(source: str, connection: Connection, rate: int | None, **options: Any) -> Reassignment:
+    """A new plan, in batches."""
+    from partwright.audit.skew import read_share
+    from partwright.cluster import Capacity, reassign
+
+    values = {
+        name: None if options[name] is None else read(options[name], f"--{name.replace('_', '-')}")
+        for name, read in _READERS.items()
+    }
+    plan = reassign(
+        _cluster(source, connection),
+        options["topics"] or None,
+        brokers=values["brokers"],
+        add=values["add"] or (),
+        remove=values["remove"] or (),
+        replication_factor=read_factors(options["factors"]),
+        rack_aware=not options["no_racks"],
+        capacity=Capacity(
+            sizes=None if options["sizes"] is None else _sizes(options["sizes"], source, connection),
+            power=values["power"],
+            disks=values["disks"],
+            bytes_within=read_share(options["within"], "--within") or 0.0,
+        ),
+    )
+    limits = {"max_replicas": options["max_replicas"], "max_seconds": options["max_seconds"]}
+    batches = plan.batches(rate, max_bytes=values["max_bytes"], **limits)
+    return replace(plan, min_insync_replicas=options["min_insync"], parts=batches)
 
 
 def _refuse_others(why: str, fitting: AbstractSet[str]) -> None:
@@ -261,9 +213,9 @@ def _servers(source: str) -> str | None:
     return servers
 
 
-def _sizes(given: str, source: str, connection: Connection) -> Mapping[str, object]:
-    if given != "kafka":
-        return _json(given, begins_with_words=True)
+def _sizes(file: str, source: str, connection: Connection) -> Mapping[str, object]:
+    if file != "kafka":
+        return _json(file, begins_with_words=True)
     if not is_topic(source):
         raise PartwrightError(
             f"--sizes kafka asks a live Kafka, and SOURCE is {source!r}: name a file of sizes"
@@ -282,19 +234,13 @@ def _execute(
     connection: Connection,
     timeout: float,
 ) -> None:
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
     from partwright.kafka.reassign import execute
 
+    config, note = connection.config(_servers(source)), partial(echo, err=True)
     with working("reassigning", "partitions") as done:
         elected = execute(
-            connection.config(_servers(source)),
-            before,
-            batches,
-            elect=elect,
-            throttle=rate,
-            timeout=timeout,
-            told=done,
-            note=partial(echo, err=True),
+            config, before, batches, elect=elect, throttle=rate, timeout=timeout, told=done, note=note
         )
     moved = sum(len(each.moves) for each in batches)
     where = counted(moved, "partition is where the plan has it", "partitions are where the plan has them")
@@ -322,14 +268,13 @@ def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]
     text = list(lines(file))
     if begins_with_words:
         # Kafka's tool prints messages before its JSON.
-        start = next((at for at, line in enumerate(text) if line.startswith("{")), 0)
-        text = text[start:]
+        text = text[next((at for at, line in enumerate(text) if line.startswith("{")), 0) :]
     try:
-        found = read_json("".join(text))
+        value = read_json("".join(text))
     except PartwrightError as error:
         raise error.within(named(file), path=file) from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise PartwrightError(
             f"{named(file)} is not a JSON object: see `partwright reassign --help`", path=file
         )
-    return found
+    return value

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
-from partwright.cli.input.options import (
-    client_option,
-    column_option,
-    key_type_option,
-)
-from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.input.options import client_option, column_option, key_type_option
+from partwright.cli.output import output_options
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -33,32 +29,22 @@ __all__ = ["command"]
 @column_option("--offset", "The column with offsets, to say up to which one consumers must have read.")
 @column_option("--size", "The column with each record's size in bytes.")
 @heading("Where to place")
-@click.option(
-    "--from",
-    "-n",
+@option(
+    "--from -n N",
+    "The topic's number of partitions (default: that of kafka://host:port/topic).",
     "from_",
     type=int,
-    metavar="N",
-    help="The topic's number of partitions (default: that of kafka://host:port/topic).",
 )
-@click.option("--to", type=int, required=True, metavar="M", help="The new number of partitions.")
+@option("--to M", "The new number of partitions.", type=int, required=True)
 @client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
 @key_type_option
 @reading_options
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--plan", "with_plan", is_flag=True, help="Also print the steps, with each partition's numbers."
-)
+@flag("--plan", "Also print the steps, with each partition's numbers.", "with_plan")
 @output_options
 def command(
-    file: str,
     source: Source,
-    key: str | None,
-    from_: int | None,
-    to: int,
-    client: str,
-    key_type: str | None,
     partition: str | None,
     offset: str | None,
     size: str | None,
@@ -66,6 +52,7 @@ def command(
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **others: Any,
 ) -> int:
     """Show which keys and records change partition when a topic gets more partitions, or a new topic has fewer.
 
@@ -95,16 +82,8 @@ def command(
             "--plan shows up to where to drain each partition, which needs the whole topic: leave out --since, "
             "--until, --last and --only-partitions, or --plan"
         )
-    plan = audits.resize(
-        source.records(connection, bounds),
-        key,
-        from_,
-        to,
-        client,
-        key_type,
-        columns=RecordColumns(partition, offset, size),
-    )
-    read = plan.question.read
+    columns = RecordColumns(partition, offset, size)
+    answer = audits.resize(source.records(connection, bounds), columns=columns, **others)
+    read = answer.question.read
     is_interrupted = read is not None and read["interrupted"]
-    output.show(plan, file, with_details=with_plan and not is_interrupted)
-    return exit_code(0, read)
+    return output.show(answer, source.name, with_details=with_plan and not is_interrupted)

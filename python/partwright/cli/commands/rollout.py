@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import is_topic
-from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
+from partwright.cli.input.groups import live_group, read_subscriptions, subscriptions_option
 from partwright.cli.input.options import key_values
-from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.output import echo, output_options
+from partwright.cli.parsing import POSITIVE, Command, as_typed, heading, option, repeated
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from partwright._check import Json
+    from partwright.assignors.mixed.guess import Guess
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
 
@@ -29,69 +29,45 @@ __all__ = ["command"]
 @click.command("rollout", cls=Command)
 @click.argument("source", required=False)
 @heading("What is rolled out")
-@click.option(
-    "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."
-)
-@click.option("--group", "group_id", metavar="G", help="A live group, when SOURCE is kafka://host:port.")
+@repeated("--topic NAME=N", "A topic with N partitions; may be repeated.", "topics")
+@option("--group G", "A live group, when SOURCE is kafka://host:port.", "group_id")
 @subscriptions_option
-@click.option(
-    "--manifest",
-    metavar="FILE",
-    help="The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
+@option(
+    "--manifest FILE",
+    "The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
 )
-@click.option("--kind", metavar="K", help="Deployment (the default) or StatefulSet.")
-@click.option("--replicas", type=int, metavar="N", help="The number of pods, each with one consumer.")
-@click.option("--max-surge", metavar="N|P%", help="Extra pods allowed during a roll (default: 25%).")
-@click.option(
-    "--max-unavailable",
-    metavar="N|P%",
-    help="Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
+@option("--kind K", "Deployment (the default) or StatefulSet.")
+@option("--replicas N", "The number of pods, each with one consumer.", type=int)
+@option("--max-surge N|P%", "Extra pods allowed during a roll (default: 25%).")
+@option(
+    "--max-unavailable N|P%",
+    "Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
 )
 @heading("How long things take")
-@click.option(
-    "--start", metavar="T", help="Time from a pod's creation until its consumer subscribes (default: 10s)."
-)
-@click.option("--ready", metavar="T", help="Time from there until the pod is available (default: 10s).")
-@click.option(
-    "--grace",
-    metavar="T",
-    help="Time from SIGTERM, when its consumer closes, until the pod is gone (default: 2s).",
-)
-@click.option("--poll", metavar="T", help="Time from one poll to the next, as measured (default: 500ms).")
-@click.option("--latency", metavar="T", help="Time until the coordinator's answer arrives (default: 10ms).")
+@option("--start T", "Time from a pod's creation until its consumer subscribes (default: 10s).")
+@option("--ready T", "Time from there until the pod is available (default: 10s).")
+@option("--grace T", "Time from SIGTERM, when its consumer closes, until the pod is gone (default: 2s).")
+@option("--poll T", "Time from one poll to the next, as measured (default: 500ms).")
+@option("--latency T", "Time until the coordinator's answer arrives (default: 10ms).")
 @heading("What the clients do")
-@click.option(
-    "--config",
+@repeated(
+    "--config K=V",
+    "Today's settings, by Kafka's names: group.protocol, partition.assignment.strategy, ...; may be repeated.",
     "configs",
-    multiple=True,
-    metavar="K=V",
-    help="Today's settings, by Kafka's names: group.protocol, partition.assignment.strategy, ...; may be repeated.",
 )
-@click.option(
-    "--client",
-    metavar="NAME",
-    help="The pods' client: java, sarama, java@4.1, ... (default: java, or what the members of --group seem to be).",
+@option(
+    "--client NAME",
+    "The pods' client: java, sarama, java@4.1, ... (default: java, or what the members of --group seem to be).",
 )
-@click.option(
-    "--records-per-s", type=float, metavar="R", help="Records per second that arrive in each partition."
-)
+@option("--records-per-s R", "Records per second that arrive in each partition.", type=float)
 @heading("How to simulate")
-@click.option(
-    "--plays",
-    type=int,
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="How many rolls each candidate goes through.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="The seed of the rolls.")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+@option("--plays N", "How many rolls each candidate goes through.", default=20)
+@option("--seed S", "The seed of the rolls.", default=0)
+@option(
+    "--time-limit S",
+    "Seconds after which no new roll starts; each candidate gets at least one.",
+    type=POSITIVE,
     default=60,
-    show_default=True,
-    metavar="S",
-    help="Seconds after which no new roll starts; each candidate gets at least one.",
 )
 @connection_options
 @output_options
@@ -101,23 +77,13 @@ def command(
     group_id: str | None,
     subscriptions: tuple[str, ...],
     manifest: str | None,
-    kind: str | None,
-    replicas: int | None,
-    max_surge: str | None,
-    max_unavailable: str | None,
-    start: str | None,
-    ready: str | None,
-    grace: str | None,
-    poll: str | None,
-    latency: str | None,
     configs: tuple[str, ...],
-    client: str | None,
-    records_per_s: float | None,
     plays: int,
     seed: int,
     time_limit: float,
     output: Output,
     connection: Connection,
+    **options: Any,
 ) -> None:
     """What does a deployment's restart cost its consumer group, and which settings would make it cheaper?
 
@@ -142,70 +108,58 @@ def command(
       partwright rollout kafka://127.0.0.1:9092 --group billing --config session.timeout.ms=30000
       partwright rollout --topic orders=100 --replicas 50 --kind StatefulSet --json
     """
-    given: Json = {
-        "topics": _topics(topics),
-        "replicas": replicas,
-        "kind": kind,
-        "max_surge": max_surge,
-        "max_unavailable": max_unavailable,
-        "start": start,
-        "ready": ready,
-        "grace": grace,
-        "poll": poll,
-        "latency": latency,
-        "config": dict(key_values("--config", configs)),
-        "client": client,
-        "records_per_s": records_per_s,
-    }
-    if source is None and connection.is_given:
-        raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
-        )
+    options |= {"topics": _topics(topics), "config": key_values("--config", configs)}
+    if source is None:
+        connection.refuse_unused("name it, as kafka://host:port")
     if group_id is not None and (source is None or not is_topic(source)):
         raise PartwrightError("--group names a group of a live Kafka: give kafka://host:port before it")
     if subscriptions and group_id is None:
         raise PartwrightError("--subscriptions is for a live group of KIP-848: name it with --group")
     if source is not None:
-        given |= _live(source, group_id, given, connection, read_subscriptions(subscriptions))
-    if not given["topics"]:
+        options |= _live(source, group_id, options, connection, read_subscriptions(subscriptions))
+    if not options["topics"]:
         raise PartwrightError(
             "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"
         )
     if manifest is not None:
-        from partwright.cli.input.manifest import read_manifest_file
+        from partwright.cli.input.yaml_files import read_manifest_file
 
-        given["manifest"] = read_manifest_file(manifest)
+        options["manifest"] = read_manifest_file(manifest)
     # Imported only here, because it imports pyarrow.
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
     from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 
-    of_group = given.pop("assumed", ())
+    of_group = options.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
+            pods = RolledPods(**{each.name: options.get(each.name) for each in fields(RolledPods)})
+            clients = PodConsumers(**{each.name: options.get(each.name) for each in fields(PodConsumers)})
             answer = rollout(
-                given["topics"],
-                RolledPods(**{each.name: given.get(each.name) for each in fields(RolledPods)}),
-                PodConsumers(**{each.name: given.get(each.name) for each in fields(PodConsumers)}),
+                options["topics"],
+                pods,
+                clients,
                 plays=plays,
                 seed=seed,
                 time_limit_s=time_limit,
                 played=played,
             )
     except PartwrightError as error:
-        raise _as_typed(error) from None
+        if error.field == "replicas" and error.reason is None:
+            raise PartwrightError(f"{error} (--replicas N, or --manifest FILE)") from None
+        raise as_typed(error, _SPELLINGS) from None
     output.show(replace(answer, of_group=of_group), source or manifest)
 
 
-def _topics(given: Sequence[str]) -> dict[str, int]:
-    from partwright.assignors.tool_output import read_topics
+def _topics(options: Sequence[str]) -> dict[str, int]:
+    from partwright.assignors.pasted_group import read_topics
 
-    return read_topics(",".join(given)) if given else {}
+    return read_topics(",".join(options)) if options else {}
 
 
 def _live(
     source: str,
     group_id: str | None,
-    given: Json,
+    options: Json,
     connection: Connection,
     subscriptions: Mapping[str, Sequence[str]] | None,
 ) -> Json:
@@ -214,43 +168,33 @@ def _live(
         raise PartwrightError(
             f"{source!r} is not a Kafka address: write kafka://host:port/topic", path=source
         )
-    if given["topics"]:
+    if options["topics"]:
         raise PartwrightError(f"{source!r} knows how many partitions its topics have: leave out --topic")
+    if group_id is not None:
+        return _of_group(*live_group(source, group_id, connection, subscriptions), options)
     from partwright.kafka.address import parse_kafka
+    from partwright.kafka.topics import partition_count
 
     servers, topic = parse_kafka(source)
-    if group_id is None:
-        if topic is None:
-            raise PartwrightError(
-                f"{source!r} names no topic: write kafka://host:port/topic, or give --group"
-            )
-        from partwright.kafka.topics import partition_count
-
-        config = connection.config(servers)
-        count = partition_count(config, topic)
-        if count is None:
-            raise BrokerError(
-                f"there is no topic {topic!r} at {config.required_servers()}: check its name, or name it with its "
-                f"partitions, --topic {topic}=N"
-            )
-        return {"topics": {topic: count}}
-    if topic is not None:
-        raise PartwrightError(
-            f"{source!r} names a topic, and a group reads several: write kafka://{servers or ''} --group {group_id}"
-        )
-    from partwright.kafka.groups import any_group
-
+    if topic is None:
+        raise PartwrightError(f"{source!r} names no topic: write kafka://host:port/topic, or give --group")
     config = connection.config(servers)
-    return _of_group(any_group(config, group_id, subscriptions=subscriptions), given)
+    count = partition_count(config, topic)
+    if count is None:
+        raise BrokerError(
+            f"there is no topic {topic!r} at {config.required_servers()}: check its name, or name it with its "
+            f"partitions, --topic {topic}=N"
+        )
+    return {"topics": {topic: count}}
 
 
-def _of_group(group: Json, given: Json) -> Json:
+def _of_group(group: Json, guesses: Sequence[Guess], options: Json) -> Json:
     """A live group for a rollout: its client and topics, and a pod for each member unless their number is given."""
-    from partwright.assignors.mixed.guess import Guess, guesses_said
+    from partwright.assignors.mixed.guess import guesses_said
 
     lists = [sorted(each["topics"]) for each in group["members"]]
     read = {name for topics in lists for name in topics if name in group["topics"]}
-    config = dict(given["config"])
+    config = dict(options["config"])
     if group["protocol"] == "consumer":
         config.setdefault("group.protocol", "consumer")
         config.setdefault("group.remote.assignor", group["assignor"] or "uniform")
@@ -258,26 +202,24 @@ def _of_group(group: Json, given: Json) -> Json:
         config.setdefault("partition.assignment.strategy", group["assignor"])
     if any(each["instance_id"] for each in group["members"]):
         config.setdefault("group.instance.id", "read from the group")
-    found: Json = {
+    of_group: Json = {
         "topics": {name: group["topics"][name] for name in sorted(read)},
         "config": config,
         "assumed": group["assumed"],
     }
-    if given["replicas"] is None:
-        found["replicas"] = len(lists)
-    if given["client"] is None:
+    if options["replicas"] is None:
+        of_group["replicas"] = len(lists)
+    if options["client"] is None:
         clients = [each["client"] for each in group["members"]]
-        for said in guesses_said(
-            Guess(*each) for each in zip(clients, group["guessed"].values(), strict=True)
-        ):
-            echo(said, err=True)
-        found["client"] = clients[0] if len(set(clients)) == 1 else clients
+        for note in guesses_said(guesses):
+            echo(note, err=True)
+        of_group["client"] = clients[0] if len(set(clients)) == 1 else clients
     if any(each != lists[0] for each in lists):
-        found["subscriptions"] = [[name for name in each if name in read] for each in lists]
-    return found
+        of_group["subscriptions"] = [[name for name in each if name in read] for each in lists]
+    return of_group
 
 
-_OPTIONS = {
+_SPELLINGS = {
     "max unavailable": "--max-unavailable",
     "max surge": "--max-surge",
     "the kind": "--kind",
@@ -285,18 +227,6 @@ _OPTIONS = {
     "the seed": "--seed",
     **{
         name: f"--{name}"
-        for name in ("replicas", "client", "start", "ready", "grace", "poll", "latency", "plays")
+        for name in ["replicas", "client", "start", "ready", "grace", "poll", "latency", "plays"]
     },
 }
-
-
-def _as_typed(error: PartwrightError) -> PartwrightError:
-    """An error about an argument of `rollout`, with the argument's command-line name."""
-    from partwright._check import refused
-
-    option = _OPTIONS.get(error.field or "")
-    if error.field == "replicas" and error.reason is None:
-        return PartwrightError(f"{error} (--replicas N, or --manifest FILE)")
-    if option is None or error.reason is None:
-        return error
-    return refused(error.value, option, error.reason)

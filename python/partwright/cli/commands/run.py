@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import reading_options, within_offsets
 from partwright.cli.input.options import keys_of_file
-from partwright.cli.input.run_options import run_options, target_option
+from partwright.cli.input.run_options import run_options, run_settings, target_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, heading
+from partwright.cli.parsing import Command, Listed, flag, heading, option, repeated
+from partwright.cli.progress import ConsoleProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
-    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["command"]
 
@@ -30,89 +28,61 @@ __all__ = ["command"]
     "run)."
 )
 @heading("Where to place")
-@click.option(
-    "--partition",
-    metavar="COL",
-    help="The column with the partition that a record itself names, if any; it comes before any rule.",
+@option(
+    "--partition COL",
+    "The column with the partition that a record itself names, if any; it comes before any rule.",
 )
-@click.option("--field", metavar="COL", help="The column for the strategy field.")
-@click.option(
+@option("--field COL", "The column for the strategy field.")
+@option(
     "--null-keys",
+    "Who places records without a key: spread evenly by their place in the source, or left to the producer. "
+    "A run with producer cannot be resumed.",
     type=click.Choice(["spread", "producer"]),
     default="spread",
-    show_default=True,
-    help="Who places records without a key: spread evenly by their place in the source, or left to the producer. "
-    "A run with producer cannot be resumed.",
 )
 @reading_options
 @heading("Which part of a topic")
-@click.option(
-    "--from-offsets",
+@option(
+    "--from-offsets P:O,...",
+    "Read these partitions of a topic from these offsets on, such as 0:100,3:250.",
     cls=Listed,
-    metavar="P:O,...",
-    help="Read these partitions of a topic from these offsets on, such as 0:100,3:250.",
 )
-@click.option(
-    "--to-offsets", cls=Listed, metavar="P:O,...", help="Read these partitions up to these offsets."
-)
+@option("--to-offsets P:O,...", "Read these partitions up to these offsets.", cls=Listed)
 @heading("What to read")
-@click.option(
-    "--only-keys",
-    multiple=True,
-    metavar="KEY",
-    help="Read only the records of this key, written as --key-type says; may be repeated.",
+@repeated(
+    "--only-keys KEY", "Read only the records of this key, written as --key-type says; may be repeated."
 )
-@click.option(
-    "--only-keys-file",
-    metavar="FILE",
-    help="Read only the records of the keys in this file, one key per line.",
-)
-@click.option("--limit", type=int, metavar="N", help="Read only the source's first N records.")
+@option("--only-keys-file FILE", "Read only the records of the keys in this file, one key per line.")
+@option("--limit N", "Read only the source's first N records.", type=int)
 @heading("How to check")
-@click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
-@click.option(
+@flag("--check/--no-check", "Read every record back and check it (default: on).", default=True)
+@flag(
     "--proof/--no-proof",
-    default=True,
-    help="Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
+    "Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
     "partitions, and compare (default: on).",
+    default=True,
 )
 @heading("Going on")
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Resume the last run of this source into this topic, on this machine or another one.",
-)
-@click.option(
-    "--state",
-    metavar="URI",
-    help="The folder of the run's ledger, which --resume needs (default: the topic __partwright_runs of --to).",
+@flag("--resume", "Resume the last run of this source into this topic, on this machine or another one.")
+@option(
+    "--state URI",
+    "The folder of the run's ledger, which --resume needs (default: the topic __partwright_runs of --to).",
 )
 @heading("How to check")
-@click.option(
-    "--dedupe",
-    metavar="FILE",
+@option(
+    "--dedupe FILE",
+    "Write the offsets of duplicate copies to a csv file, for readers of the topic.",
     type=click.Path(dir_okay=False),
-    help="Write the offsets of duplicate copies to a csv file, for readers of the topic.",
 )
 @output_options
 def command(
-    source: str | None,
-    settings_of: Callable[..., RunSettings],
-    partition: str | None,
-    field: str | None,
-    null_keys: str,
     bounds: Bounds | None,
     from_offsets: str | None,
     to_offsets: str | None,
     only_keys: tuple[str, ...],
     only_keys_file: str | None,
-    limit: int | None,
-    check: bool,
-    proof: bool,
-    resume: bool,
-    state: str | None,
-    dedupe: str | None,
     output: Output,
+    **options: Any,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
@@ -136,23 +106,13 @@ def command(
       partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
-    from partwright.cli.progress import ConsoleProgress
     from partwright.pipeline.run import run
 
-    settings = settings_of(
-        partition=partition,
-        field=field,
-        null_keys=null_keys,
+    settings = run_settings(
+        **options,
         bounds=within_offsets(bounds, from_offsets, to_offsets),
         only_keys=only_keys + keys_of_file(only_keys_file),
-        limit=limit,
-        check=check,
-        proof=proof,
-        resume=resume,
-        state=state,
-        dedupe=dedupe,
     )
     with ConsoleProgress() as progress:
         report = run(settings, progress)
-    output.show(report, source)
-    return 0 if report.ok else 1
+    return output.show(report, settings.source)

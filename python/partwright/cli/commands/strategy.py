@@ -6,7 +6,7 @@ import click
 
 from partwright.cli.input.json import print_answers
 from partwright.cli.input.options import json_always_option
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading
 
 __all__ = ["command"]
 
@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.command("strategy", cls=Command)
 @click.argument("file")
 @heading("What to read")
-@click.option("--jsonl", is_flag=True, help="FILE has one replay per line, and each answer is one line.")
+@flag("--jsonl", "FILE has one replay per line, and each answer is one line.")
 @heading(OUTPUT)
 @json_always_option
 def command(file: str, jsonl: bool) -> None:

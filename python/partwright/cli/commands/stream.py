@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.input.run_options import run_options, target_option
+from partwright.cli.input.run_options import run_options, run_settings, target_option
 from partwright.cli.output import answer_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option
+from partwright.cli.progress import ConsoleProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.output import Output
-    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["command"]
 
@@ -24,42 +22,30 @@ __all__ = ["command"]
 @run_options
 @target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @heading("Going on")
-@click.option(
-    "--checkpoint",
-    metavar="DIR",
+@option(
+    "--checkpoint DIR",
+    "Where the stream notes its progress, to continue from there; any file system that Spark knows.",
     required=True,
-    help="Where the stream notes its progress, to continue from there; any file system that Spark knows.",
 )
-@click.option(
-    "--available-now", is_flag=True, help="End when everything that is there now is written and checked."
-)
+@flag("--available-now", "End when everything that is there now is written and checked.")
 @heading("How to check")
-@click.option(
-    "--check/--no-check", default=True, help="With --available-now, read every record back (default: on)."
-)
+@flag("--check/--no-check", "With --available-now, read every record back (default: on).", default=True)
 @heading("Going on")
-@click.option("--every", type=float, metavar="SECONDS", help="Begin a batch every SECONDS.")
-@click.option(
-    "--follow-partitions",
-    is_flag=True,
-    help="Continue if the topic gets more partitions (default: stop and say why).",
-)
-@click.option(
-    "--real-time",
-    metavar="DURATION",
-    help="Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
+@option("--every SECONDS", "Begin a batch every SECONDS.", type=float)
+@flag("--follow-partitions", "Continue if the topic gets more partitions (default: stop and say why).")
+@option(
+    "--real-time DURATION",
+    "Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
 )
 @answer_options
 def command(
-    source: str,
-    settings_of: Callable[..., RunSettings],
     checkpoint: str,
     available_now: bool,
-    check: bool,
     every: float | None,
     follow_partitions: bool,
     real_time: str | None,
     output: Output,
+    **options: Any,
 ) -> int:
     """Write a folder's new files, or a topic's new records, to a topic until it is stopped, batch by batch.
 
@@ -77,12 +63,10 @@ def command(
       partwright stream inbox/ --key id --topic orders --to kafka://kafka:9092 --checkpoint c --available-now
       partwright stream kafka://kafka:9092/orders --topic by-customer --to kafka://kafka:9092 --checkpoint s3a://b/c
     """
-    from partwright.cli.progress import ConsoleProgress
     from partwright.pipeline.stream import StreamSettings, stream
 
-    settings = settings_of(check=check)
-    asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
+    settings = run_settings(**options)
+    of_stream = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
     with ConsoleProgress() as progress:
-        report = stream(settings, asked, progress)
-    output.show(report, source)
-    return 0 if report.ok else 1
+        report = stream(settings, of_stream, progress)
+    return output.show(report, settings.source)

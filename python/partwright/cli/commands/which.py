@@ -6,23 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import counted
-from partwright.cli.commands.which_topic import topic_of, ways_to_read
-from partwright.cli.input.completion import client_names, key_type_names
+from partwright._check import counted, is_topic
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import partitions_option, whole_key_type
-from partwright.cli.output import output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.input.options import client_names, key_type_names, partitions_option, whole_key_type
+from partwright.cli.output import echo, output_options
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
 from partwright.keys.clients import KeyPlacements, key_types, placements, under_each_type
 from partwright.keys.key_text import read_key
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.keys.hashing import Key
 
 __all__ = ["command"]
+
+_SERVERS = "localhost:9092"
+_PLAIN = "PLAINTEXT"
 
 
 @click.command("which", cls=Command)
@@ -31,36 +33,29 @@ __all__ = ["command"]
 @partitions_option(
     "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"
 )
-@click.option(
-    "--client",
-    metavar="C",
+@option(
+    "--client C",
+    "Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
     shell_complete=client_names,
-    help="Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
 )
 @heading("What the key is")
-@click.option(
-    "--key-type",
-    metavar="T",
-    callback=whole_key_type,
+@option(
+    "--key-type T",
+    f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
+    read=whole_key_type,
     shell_complete=key_type_names,
-    help=f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
 )
-@click.option("--hex", "as_hex", is_flag=True, help="KEY is bytes, written in hex.")
-@click.option("--null", "is_null", is_flag=True, help="The record has no key; KEY is left out.")
+@flag("--hex", "KEY is bytes, written in hex.", "as_hex")
+@flag("--null", "The record has no key; KEY is left out.", "is_null")
 @heading("How to reach Kafka")
-@click.option(
-    "--topic",
-    metavar="TOPIC",
-    help="Print how to read the key's partition of this topic: a name, or kafka://host:port/topic.",
+@option(
+    "--topic TOPIC",
+    "Print how to read the key's partition of this topic: a name, or kafka://host:port/topic.",
 )
-@click.option(
-    "--servers", metavar="HOST:PORT", help="The brokers, if TOPIC is only a name (default: localhost:9092)."
-)
+@option("--servers HOST:PORT", "The brokers, if TOPIC is only a name (default: localhost:9092).")
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."
-)
+@flag("--explain", "Show the arithmetic, and what KEY becomes under other key types.")
 @output_options
 def command(
     keys: tuple[str, ...],
@@ -100,14 +95,14 @@ def command(
     # Errors in the options are reported before a broker is asked.
     for value in values:
         placements(value, 1 if n is None else n, client, key_type)
-    name, brokers, n, protocol = topic_of(topic, servers, n, connection)
+    name, brokers, n, protocol = _topic_of(topic, servers, n, connection)
     for word, value in zip(words, values, strict=True):
         answer = KeyPlacements(
             value,
             n,
             tuple(placements(value, n, client, key_type)),
             key_type,
-            None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type),
+            None if name is None else _ways_to_read(name, brokers, value, n, client or "java", key_type),
             protocol,
             # Hex digits are not a word that could be a key of other types.
             under_each_type(word, n, client or "java") if explain and word is not None and not as_hex else (),
@@ -133,3 +128,69 @@ def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
         except ValueError:
             raise PartwrightError(f"--hex takes two hex digits a byte, not {key!r}") from None
     return read_key(key, key_type)
+
+
+def _topic_of(
+    topic: str | None, servers: str | None, n: int | None, connection: Connection
+) -> tuple[str | None, str, int, str]:
+    """The topic's name, where its brokers are, how many partitions it has, and its `security.protocol`.
+
+    Args:
+        topic: The value of --topic: a name, an address, or nothing.
+        servers: The value of --servers.
+        n: The value of -n; by default a live topic is asked.
+        connection: How its Kafka is reached.
+
+    Raises:
+        PartwrightError: The options do not fit together, or n is unknown.
+        BrokerError: No Kafka answers, or there is no such topic.
+    """
+    if topic is None and servers is not None:
+        raise PartwrightError(
+            f"--servers {servers!r} are those of a topic: name it with --topic, or leave them out"
+        )
+    if servers is not None and not servers.strip():
+        raise PartwrightError("--servers is empty: name one, such as localhost:9092")
+    if topic is not None and is_topic(topic):
+        if servers is not None:
+            raise PartwrightError(f"{topic!r} says where its brokers are: leave out --servers")
+        return _live(topic, n, connection)
+    connection.refuse_unused("name its topic with --topic kafka://host:port/topic")
+    if n is None:
+        raise PartwrightError(
+            "give the topic's number of partitions with -n or --topic kafka://host:port/topic"
+        )
+    return topic, _SERVERS if servers is None else servers, n, _PLAIN
+
+
+def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int, str]:
+    from partwright.kafka.address import parse_topic
+    from partwright.kafka.topics import end_offsets
+
+    servers, topic = parse_topic(address)
+    config = connection.config(servers)
+    partitions = len(end_offsets(config, topic))
+    if n not in {None, partitions}:
+        echo(f"the topic has {counted(partitions, 'partition')}, -n says {n}", err=True)
+    return topic, config.required_servers(), partitions if n is None else n, config.security_protocol
+
+
+def _ways_to_read(
+    topic: str, servers: str, key: Key | None, n: int, client: str, key_type: str | None
+) -> Json:
+    """How to read a key's records without other partitions, as an object for the JSON output.
+
+    Raises:
+        PartwrightError: The client does not place the key, or the topic's name is invalid.
+    """
+    from partwright.kafka.point_reads import assign_json, read_commands
+    from partwright.keys.hashing import partition_for_key
+
+    return {
+        "topic": topic,
+        "servers": servers,
+        "client": client,
+        "partition": partition_for_key(key, n, client, key_type),
+        "assign": assign_json(topic, key, n, client, key_type),
+        **read_commands(topic, key, n, servers=servers, client=client, key_type=key_type),
+    }

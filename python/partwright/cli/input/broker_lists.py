@@ -20,7 +20,7 @@ _MOST = 100_000
 _DIGITS = 10
 
 
-def read_brokers(given: str, option: str) -> list[Broker | int]:
+def read_brokers(typed: str, option: str) -> list[Broker | int]:
     """Brokers from `0,2-5,6=rack-a`: an ID, a range of IDs, or an ID with its rack.
 
     Raises:
@@ -32,20 +32,17 @@ def read_brokers(given: str, option: str) -> list[Broker | int]:
     """
     from partwright.cluster import Broker
 
-    found: list[Broker | int] = []
-    for part in given.split(","):
+    brokers: list[Broker | int] = []
+    for part in typed.split(","):
         name, equals, rack = part.partition("=")
-        if equals:
-            ids = _ids(name, part, option)
-            if not rack or len(ids) > 1:
-                raise _refused(part, option)
-            found.append(Broker(ids[0], rack=rack))
-        else:
-            found.extend(_ids(part, part, option))
-    return found
+        ids = _ids(name, part, option)
+        if equals and (not rack or len(ids) > 1):
+            raise _refused(part, option)
+        brokers += [Broker(ids[0], rack=rack)] if equals else ids
+    return brokers
 
 
-def read_ids(given: str, option: str) -> list[int]:
+def read_ids(typed: str, option: str) -> list[int]:
     """The IDs from `0,2-5`.
 
     Raises:
@@ -55,10 +52,10 @@ def read_ids(given: str, option: str) -> list[int]:
         >>> read_ids("0,2-4", "--remove")
         [0, 2, 3, 4]
     """
-    return [each for part in given.split(",") for each in _ids(part, part, option)]
+    return [each for part in typed.split(",") for each in _ids(part, part, option)]
 
 
-def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, int]:
+def read_numbers(typed: str, option: str, *, sizes: bool = False) -> dict[int, int]:
     """Numbers by broker from `0=2,3=1`, or sizes.
 
     Raises:
@@ -68,19 +65,19 @@ def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, i
         >>> read_numbers("0=1TB,1-2=500GB", "--disks", sizes=True)
         {0: 1000000000000, 1: 500000000000, 2: 500000000000}
     """
-    found: dict[int, int] = {}
-    for part in given.split(","):
+    numbers: dict[int, int] = {}
+    for part in typed.split(","):
         name, equals, value = part.partition("=")
         if not equals or not (sizes or value.strip().isdecimal()):
             raise PartwrightError(f"{option} takes ID=NUMBER,..., not {part!r}")
         for each in _ids(name, part, option):
-            if each in found:
+            if each in numbers:
                 raise PartwrightError(f"{option} names broker {each} twice: each once")
-            found[each] = read_size(value, option) if sizes else int(value[:_DIGITS])
-    return found
+            numbers[each] = read_size(value, option) if sizes else int(value[:_DIGITS])
+    return numbers
 
 
-def read_size(given: str, option: str) -> int:
+def read_size(typed: str, option: str) -> int:
     """Bytes from `50MB`, `1.5GiB` or a plain number.
 
     Raises:
@@ -90,19 +87,18 @@ def read_size(given: str, option: str) -> int:
         >>> read_size("50MB", "--throttle"), read_size("1.5KiB", "--throttle")
         (50000000, 1536)
     """
-    found = _SIZE.fullmatch(given.strip())
+    match = _SIZE.fullmatch(typed.strip())
     size = 0
-    if found is not None and len(found[1]) < 20:  # noqa: PLR2004 - more digits than any disk has
-        size = round(
-            float(found[1]) * (1024 if found[3] else 1000) ** _UNITS.index(found[2].replace("K", "k") or " ")
-        )
+    if match is not None and len(match[1]) < 20:  # noqa: PLR2004 - more digits than any disk has
+        power = _UNITS.index(match[2].replace("K", "k") or " ")
+        size = round(float(match[1]) * (1024 if match[3] else 1000) ** power)
     if size <= 0:
-        raise PartwrightError(f"{option} takes a size above 0, such as 50MB or 1.5GiB, not {given!r}")
+        raise PartwrightError(f"{option} takes a size above 0, such as 50MB or 1.5GiB, not {typed!r}")
     return size
 
 
-def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
-    """Replication factors from `3`, or from `orders=3` for each topic; None if nothing is given.
+def read_factors(typed: Sequence[str]) -> int | dict[str, int] | None:
+    """Replication factors from `3`, or from `orders=3` for each topic; None if none is named.
 
     Raises:
         PartwrightError: It is neither, or both.
@@ -111,25 +107,25 @@ def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
         >>> read_factors(["3"]), read_factors(["orders=3", "users=2"])
         (3, {'orders': 3, 'users': 2})
     """
-    if not given:
+    if not typed:
         return None
-    found: dict[str, int] = {}
-    for each in given:
+    factors: dict[str, int] = {}
+    for each in typed:
         topic, equals, number = each.rpartition("=")
-        if not number.isdecimal() or len(number) > _DIGITS or (not equals and len(given) > 1):
+        if not number.isdecimal() or len(number) > _DIGITS or (not equals and len(typed) > 1):
             raise PartwrightError(
                 f"--replication-factor takes N once, or NAME=N for each topic, not {each!r}"
             )
         if not equals:
             return int(number)
-        if topic in found:
+        if topic in factors:
             raise PartwrightError(f"--replication-factor names topic {topic!r} twice: each once")
-        found[topic] = int(number)
-    return found
+        factors[topic] = int(number)
+    return factors
 
 
-def _ids(given: str, part: str, option: str) -> list[int]:
-    first, dash, last = given.strip().partition("-")
+def _ids(typed: str, part: str, option: str) -> list[int]:
+    first, dash, last = typed.strip().partition("-")
     ends = [first, last] if dash else [first]
     if not all(each.isdecimal() and each.isascii() and len(each) <= _DIGITS for each in ends):
         raise _refused(part, option)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-import click
-
-from partwright.cli.echo import echo
 from partwright.cli.input.options import key_values
-from partwright.cli.parsing import Listed, heading
+from partwright.cli.output import echo
+from partwright.cli.parsing import Listed, combined, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["Connection", "connection_options", "reading_options", "refuse_for_file", "within_offsets"]
-
-_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +41,15 @@ class Connection:
         """The same with another file, if one is named."""
         return self if file is None else replace(self, file=file)
 
+    def refuse_unused(self, instead: str) -> None:
+        """Refuse these options where no Kafka is reached.
+
+        Raises:
+            PartwrightError: One was given; the sentence says what to do instead.
+        """
+        if self.is_given:
+            raise PartwrightError(f"--command-config and -X are for reaching a Kafka: {instead}")
+
     def config(self, servers: str | None = None) -> KafkaConfig:
         """The client configuration; its notes are printed on stderr, once for each file.
 
@@ -58,90 +62,68 @@ class Connection:
         # Imported only here, because it imports half of the package.
         from partwright.kafka.connection import KafkaConfig
 
-        found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
-        for note in found.notes:
+        config = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
+        for note in config.notes:
             # Two clusters may have the same configuration.
             if (self.file, note) not in self._shown:
                 self._shown.add((self.file, note))
                 echo(note, err=True)
-        return found
+        return config
 
 
-def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """The options for reaching a Kafka, which the command's function gets as `connection`."""
+def _connection(command_config: str | None, settings: tuple[str, ...]) -> Connection:
+    if command_config == "":
+        raise PartwrightError("--command-config is empty: name a file, or leave it out")
+    return Connection(command_config, key_values("-X", settings, may_be_secret=True))
 
-    @heading("How to reach Kafka")
-    @click.option(
-        "--command-config",
-        metavar="FILE",
-        help="The client configuration: a properties file with Kafka's or librdkafka's names "
+
+connection_options = combined(
+    "connection",
+    _connection,
+    heading("How to reach Kafka"),
+    option(
+        "--command-config FILE",
+        "The client configuration: a properties file with Kafka's or librdkafka's names "
         "(default: the file that PARTWRIGHT_COMMAND_CONFIG names).",
-    )
-    @click.option(
-        "-X",
+    ),
+    repeated(
+        "-X K=V",
+        "One setting of the client configuration, which overrides the file's; may be repeated.",
         "settings",
-        multiple=True,
-        metavar="K=V",
-        help="One setting of the client configuration, which overrides the file's; may be repeated.",
-    )
-    @functools.wraps(command)
-    def with_connection(
-        *given: object, command_config: str | None, settings: tuple[str, ...], **more: object
-    ) -> _Answer:
-        if command_config == "":
-            raise PartwrightError("--command-config is empty: name a file, or leave it out")
-        connection = Connection(command_config, key_values("-X", settings, may_be_secret=True))
-        return command(*given, connection=connection, **more)
-
-    return with_connection
+    ),
+)
+"""The options for reaching a Kafka, which the command's function gets as `connection`."""
 
 
-def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """The options that say which part of a topic is read, which the command's function gets as `bounds`."""
+def _bounds(
+    since: str | None, until: str | None, last: int | None, only_partitions: str | None
+) -> Bounds | None:
+    if (since, until, last, only_partitions) == (None, None, None, None):
+        return None
+    from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
 
-    @heading("Which part of a topic")
-    @click.option(
-        "--since",
-        metavar="TIME",
-        help="Start in each partition at the first record of this time or later: ISO 8601, or ms since 1970.",
-    )
-    @click.option(
-        "--until",
-        metavar="TIME",
-        help="Stop in each partition before the first record of this time or later.",
-    )
-    @click.option("--last", type=int, metavar="N", help="Read only the newest N offsets of each partition.")
-    @click.option(
-        "--only-partitions",
-        cls=Listed,
-        metavar="P",
-        help="Read only these partitions of the topic, such as 0,3-5.",
-    )
-    @functools.wraps(command)
-    def with_bounds(
-        *given: object,
-        since: str | None,
-        until: str | None,
-        last: int | None,
-        only_partitions: str | None,
-        **more: object,
-    ) -> _Answer:
-        bounds = None
-        if (since, until, last, only_partitions) != (None, None, None, None):
-            from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
+    times: list[int | None] = []
+    for spelling, text in (("--since", since), ("--until", until)):
+        if text is not None and (note := note_of_time(text, spelling)):
+            echo(note, err=True)
+        times.append(None if text is None else read_time(text, spelling))
+    partitions = None if only_partitions is None else read_partitions(only_partitions)
+    return Bounds(times[0], times[1], last, partitions)
 
-            for option, text in (("--since", since), ("--until", until)):
-                if text is not None and (note := note_of_time(text, option)):
-                    echo(note, err=True)
-            bounds = Bounds(
-                None if since is None else read_time(since, "--since"),
-                None if until is None else read_time(until, "--until"),
-                last,
-                None if only_partitions is None else read_partitions(only_partitions),
-            )
-        return command(*given, bounds=bounds, **more)
 
-    return with_bounds
+reading_options = combined(
+    "bounds",
+    _bounds,
+    heading("Which part of a topic"),
+    option(
+        "--since TIME",
+        "Start in each partition at the first record of this time or later: ISO 8601, or ms since 1970.",
+    ),
+    option("--until TIME", "Stop in each partition before the first record of this time or later."),
+    option("--last N", "Read only the newest N offsets of each partition.", type=int),
+    option("--only-partitions P", "Read only these partitions of the topic, such as 0,3-5.", cls=Listed),
+)
+"""The options that say which part of a topic is read, which the command's function gets as `bounds`."""
 
 
 def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: str | None) -> Bounds:
@@ -158,20 +140,20 @@ def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: 
     from partwright.kafka.bounds import WHOLE, read_offsets
 
     bounds = bounds or WHOLE
-    named = [("--from-offsets", from_offsets, "since"), ("--to-offsets", to_offsets, "until")]
-    for option, text, side in named:
+    sides = [("--from-offsets", from_offsets, "since"), ("--to-offsets", to_offsets, "until")]
+    for spelling, text, side in sides:
         if text is None:
             continue
         if getattr(bounds, side) is not None:
             raise PartwrightError(
-                f"--{side} and {option} bound the same side of a topic: leave one of them out"
+                f"--{side} and {spelling} bound the same side of a topic: leave one of them out"
             )
-        offsets = read_offsets(text, option)
+        offsets = read_offsets(text, spelling)
         for partition in offsets:
             if bounds.partitions is not None and not any(partition in each for each in bounds.partitions):
                 raise PartwrightError(
-                    f"{option} names partition {partition}, which --only-partitions leaves out: take it out of one of "
-                    "them"
+                    f"{spelling} names partition {partition}, which --only-partitions leaves out: take it out of one "
+                    "of them"
                 )
         bounds = replace(bounds, since=offsets) if side == "since" else replace(bounds, until=offsets)
     return bounds

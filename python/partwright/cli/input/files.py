@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,8 +9,8 @@ import click
 
 from partwright._check import is_topic
 from partwright.cli.input.connection import refuse_for_file
-from partwright.cli.parsing import heading
-from partwright.cli.reading_progress import reading, reading_until_interrupted
+from partwright.cli.parsing import combined, heading, option
+from partwright.cli.progress import reading, reading_until_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "delimiter_option", "files_argument", "format_option"]
 
-_Answer = TypeVar("_Answer")
 _Command = TypeVar("_Command", bound="Callable[..., object] | click.Command")
 _FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
 _TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -89,42 +87,29 @@ def format_option(
 ) -> Callable[[_Command], _Command]:
     """`--format`, or that of B with the suffix `-b`."""
     name = f"format{suffix.replace('-', '_')}_"
-    return click.option(
-        f"--format{suffix}",
-        name,
-        type=click.Choice(_FORMATS),
-        help=f"The format of {of} (default: from {names}; JSON for -).",
-    )
+    text = f"The format of {of} (default: from {names}; JSON for -)."
+    return option(f"--format{suffix}", text, name, type=click.Choice(_FORMATS))
 
 
 def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], _Command]:
     """`--delimiter`, or that of B with the suffix `-b`."""
-    return click.option(
-        f"--delimiter{suffix}",
-        f"--sep{suffix}",
-        metavar="D",
-        callback=_delimiter,
-        help=f"The separator of {of}: one character, or the word tab, semicolon or pipe.",
+    return option(
+        f"--delimiter{suffix} --sep{suffix} D",
+        f"The separator of {of}: one character, or the word tab, semicolon or pipe.",
+        read=lambda typed, _option: _TYPED.get(typed, typed),
     )
 
 
-def _delimiter(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
-    del ctx, option
-    return None if given is None else _TYPED.get(given, given)
+def _source(files: tuple[str, ...], format_: str | None, delimiter: str | None) -> Source:
+    return Source(files, format_, delimiter)
 
 
-def files_argument(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """FILE, which the command's function gets as `file`, its name for people, and as `source`, which opens it."""
-
-    @heading("What to read")
-    @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-    @format_option()
-    @delimiter_option()
-    @functools.wraps(command)
-    def with_files(
-        *given: object, files: tuple[str, ...], format_: str | None, delimiter: str | None, **more: object
-    ) -> _Answer:
-        source = Source(files, format_, delimiter)
-        return command(*given, file=source.name, source=source, **more)
-
-    return with_files
+files_argument = combined(
+    "source",
+    _source,
+    heading("What to read"),
+    click.argument("files", metavar="FILE...", nargs=-1, required=True),
+    format_option(),
+    delimiter_option(),
+)
+"""FILE, which the command's function gets as `source`."""

@@ -88,8 +88,7 @@ def print_answers(file: str, answer: Callable[[Any], object], *, jsonl: bool) ->
     """
     if not jsonl:
         click.echo(json.dumps(answer_of(file, answer)))
-        return
-    for number, line in enumerate(lines(file), 1):
+    for number, line in enumerate(lines(file) if jsonl else (), 1):
         if line.strip():
             click.echo(json.dumps(_answered(line.strip(), answer, f"{named(file)}, line {number}")))
 
@@ -111,7 +110,11 @@ def _answered(text: str, answer: Callable[[Any], _Answer], where: str) -> _Answe
 
 
 def _again_in(text: str) -> str:
-    return f", again in line {_line_of_second(text)}" if "\n" in text.strip() else ""
+    """The line of the first repeated field."""
+    if "\n" not in text.strip():
+        return ""
+    place = next(end for _, is_second, end in fields_of(text) if is_second)
+    return f", again in line {text.count(chr(10), 0, place) + 1}"
 
 
 def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
@@ -136,9 +139,3 @@ def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
             inside[-1] = (name, known)
             yield [each for each, _ in inside], name in known, token.end()
             known.add(name)
-
-
-def _line_of_second(text: str) -> int:
-    """The line of the first repeated field."""
-    place = next(end for _, is_second, end in fields_of(text) if is_second)
-    return text.count("\n", 0, place) + 1

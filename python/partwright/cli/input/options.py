@@ -1,210 +1,167 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what a shell completes their values with."""
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-import click
-
 from partwright import _core
-from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.parsing import flag, option, repeated
 from partwright.errors import PartwrightError
-from partwright.question import Question, masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
+    import click
     from click.decorators import FC
 
-    from partwright._check import Json
-
 __all__ = [
-    "WORDS",
+    "assignor_names",
+    "client_names",
     "client_option",
     "column_name",
     "column_option",
     "json_always_option",
     "json_option",
+    "key_type_names",
     "key_type_option",
     "key_values",
     "keys_of_file",
     "new_topic_options",
     "partitions_option",
-    "question_of",
+    "protocol_names",
+    "security_names",
     "share",
+    "strategy_names",
     "whole_key_type",
 ]
 
 
-def whole_key_type(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+def _completed(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """The names that begin with the typed text, or with the part after its last comma."""
+
+    def complete(ctx: click.Context, option: click.Parameter, typed: str) -> list[str]:
+        del ctx, option
+        before, comma, last = typed.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return complete
+
+
+# Each is imported when needed, so that --help is fast.
+@_completed
+def client_names() -> list[str]:
+    """The clients that a shell completes."""
+    from partwright.keys.clients import client_names as names
+
+    return names()
+
+
+@_completed
+def key_type_names() -> list[str]:
+    """The key types that a shell completes."""
+    from partwright.keys.clients import key_types
+
+    return key_types()
+
+
+@_completed
+def security_names() -> list[str]:
+    """The securities of an embedded Kafka that a shell completes."""
+    from partwright.kafka.embedded_security import security_names as names
+
+    return names()
+
+
+strategy_names = _completed(lambda: [row[0] for row in _core.strategies()])
+assignor_names = _completed(lambda: [*_core.assignors(), *_core.client_assignors()])
+protocol_names = _completed(lambda: ["classic", "consumer"])
+
+
+def whole_key_type(typed: str, spelling: str) -> str | None:
     """The key type by its whole name, for a short one such as `long`.
 
     Raises:
         PartwrightError: There is no such key type.
     """
-    del ctx, option
-    return _core.check(1, "java", given)
+    del spelling
+    return _core.check(1, "java", typed)
 
 
-key_type_option = click.option(
-    "--key-type",
-    metavar="T",
-    callback=whole_key_type,
+key_type_option = option(
+    "--key-type T",
+    "How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
+    read=whole_key_type,
     shell_complete=key_type_names,
-    help="How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-json_always_option = click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    expose_value=False,
-    help="Accepted for scripts: the answer is always JSON.",
+json_option = flag("--json", "Print the answer as JSON.", "as_json")
+json_always_option = flag(
+    "--json", "Accepted for scripts: the answer is always JSON.", "as_json", expose_value=False
 )
 
 
-def report_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
-    """Check where a report will be written, before anything slow begins.
-
-    Raises:
-        PartwrightError: Nothing can be written there.
-        MissingExtraError: The package that makes reports is missing.
-    """
-    del ctx, option
-    if given is None:
-        return None
-    # Imported only here, so that --help is fast.
-    from partwright.report import check
-
-    return check(given)
-
-
-def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
-    """Check where a picture will be written, before anything slow begins.
-
-    Raises:
-        PartwrightError: Nothing can be written there.
-        MissingExtraError: The package that draws pictures is missing.
-    """
-    del ctx, option
-    if given is not None:
-        from partwright.rendering.picture import check
-
-        path = check(given)
-        if not path.parent.is_dir():
-            raise PartwrightError(
-                f"there is no folder {str(path.parent)!r} for the picture: make it, or name another file"
-            )
-        return path
-    return None
-
-
-def question_of(ctx: click.Context, source: str | None, read: Json | None) -> Question:
-    """The question that a page repeats: the command, what was read, and the options without their secrets."""
-    return Question((), str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
-
-
-def _settings(ctx: click.Context) -> dict[str, str]:
-    """The given options, by name."""
-    found = {}
-    for option in ctx.command.params:
-        told = ctx.get_parameter_source(option.name or "")
-        value = ctx.params.get(option.name or "")
-        if not isinstance(option, click.Option) or option.name in {"report", "plot"}:
-            continue
-        if told is not click.core.ParameterSource.COMMANDLINE:
-            continue
-        name = max(option.opts if value is not False else option.secondary_opts, key=len)
-        if isinstance(value, bool):
-            found[name] = "yes"
-        else:
-            values = value if isinstance(value, tuple) else (value,)
-            found[name] = ", ".join(masked(str(each)) for each in values)
-    return found
-
-
-WORDS = "partwright.words"
-"""The key under which a command's context keeps its command line."""
-
-
-def _line(ctx: click.Context) -> str | None:
-    """The command line quoted for a shell, without secrets."""
-    words = ctx.meta.get(WORDS)
-    return None if words is None else shlex.join(["partwright", *(masked(word) for word in words)])
-
-
-def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+def column_name(typed: str, spelling: str) -> str:
     """Check the name of a column.
 
     Raises:
         PartwrightError: It is empty, or its bytes are not UTF-8.
     """
-    del ctx
-    if given == "":
-        raise PartwrightError(f"{option.opts[0]} is empty: name a column")
+    if typed == "":
+        raise PartwrightError(f"{spelling} is empty: name a column")
     try:
-        (given or "").encode()
+        typed.encode()
     except UnicodeEncodeError:
-        raise PartwrightError(f"{option.opts[0]} {given!r} is not UTF-8, as every column's name is") from None
-    return given
+        raise PartwrightError(f"{spelling} {typed!r} is not UTF-8, as every column's name is") from None
+    return typed
 
 
 def column_option(name: str, text: str, *, required: bool = False) -> Callable[[FC], FC]:
     """An option that names a column of the records."""
-    return click.option(name, required=required, callback=column_name, metavar="COL", help=text)
+    return option(f"{name} COL", text, read=column_name, required=required)
 
 
 def partitions_option(
     text: str, parameter: str = "partitions", *, required: bool = False
 ) -> Callable[[FC], FC]:
     """How many partitions a topic has, which the command's function gets as `parameter`."""
-    return click.option("-n", "--partitions", parameter, type=int, required=required, metavar="N", help=text)
+    return option("-n --partitions N", text, parameter, type=int, required=required)
 
 
 _NEW_TOPIC = (
-    click.option(
-        "--replication-factor",
+    option(
+        "--replication-factor N",
+        "How many replicas each partition of a new topic has (default: the cluster's).",
         type=int,
-        metavar="N",
-        help="How many replicas each partition of a new topic has (default: the cluster's).",
     ),
-    click.option(
-        "--replica-assignment",
-        metavar="0:1,1:2",
-        help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
+    option(
+        "--replica-assignment 0:1,1:2",
+        "The brokers of each partition of a new topic, instead of -n and --replication-factor.",
     ),
-    click.option(
-        "--topic-config",
+    repeated(
+        "--topic-config K=V",
+        "A new topic's own setting, such as cleanup.policy=compact; may be repeated.",
         "topic_configs",
-        multiple=True,
-        metavar="K=V",
-        help="A new topic's own setting, such as cleanup.policy=compact; may be repeated.",
     ),
 )
 
 
 def new_topic_options(command: FC) -> FC:
     """The options for a new topic: `replication_factor`, `replica_assignment` and `topic_configs`."""
-    for option in reversed(_NEW_TOPIC):
-        command = option(command)
+    for each in reversed(_NEW_TOPIC):
+        command = each(command)
     return command
 
 
 def client_option(text: str) -> Callable[[FC], FC]:
     """The client whose rule counts; Java's by default."""
-    return click.option(
-        "--client", default="java", show_default=True, metavar="C", shell_complete=client_names, help=text
-    )
+    return option("--client C", text, default="java", shell_complete=client_names)
 
 
-def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:
+def key_values(option: str, values: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:
     """The pairs of an option that takes K=V.
 
     Args:
         option: Its name.
-        given: The option's values.
+        values: The option's values.
         may_be_secret: Whether a value that is not a pair may be a secret, which no sentence may show.
 
     Raises:
@@ -214,15 +171,16 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
         >>> key_values("--conf", ["spark.sql.ansi.enabled=true"])
         {'spark.sql.ansi.enabled': 'true'}
     """
-    pairs = {}
-    for each in given:
+    pairs: dict[str, str] = {}
+    for each in values:
         name, equals, value = each.partition("=")
-        if not equals or not name.strip():
-            told = "what was given (not shown: it may be a secret)" if may_be_secret else repr(each)
-            raise PartwrightError(f"{option} takes NAME=VALUE, not {told}")
-        if name.strip() in pairs:
-            raise PartwrightError(f"{option} names {name.strip()!r} twice: give it one value")
-        pairs[name.strip()] = value
+        name = name.strip()
+        if not equals or not name:
+            shown = "what was given (not shown: it may be a secret)" if may_be_secret else repr(each)
+            raise PartwrightError(f"{option} takes NAME=VALUE, not {shown}")
+        if name in pairs:
+            raise PartwrightError(f"{option} names {name!r} twice: give it one value")
+        pairs[name] = value
     return pairs
 
 
@@ -257,7 +215,7 @@ def keys_of_file(file: str | None) -> tuple[str, ...]:
     return keys
 
 
-def share(ctx: click.Context, option: click.Parameter, given: str | None) -> float | None:
+def share(typed: str, spelling: str) -> float | None:
     """A share, 0 to 1, from a percentage or a fraction.
 
     Raises:
@@ -265,5 +223,4 @@ def share(ctx: click.Context, option: click.Parameter, given: str | None) -> flo
     """
     from partwright.audit.skew import read_share
 
-    del ctx
-    return read_share(given, option.opts[0])
+    return read_share(typed, spelling)

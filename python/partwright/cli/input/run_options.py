@@ -5,189 +5,146 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from partwright.cli.input.completion import client_names, strategy_names
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import key_type_option, key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import heading
+from partwright.cli.input.options import (
+    client_names,
+    key_type_option,
+    key_values,
+    new_topic_options,
+    partitions_option,
+    strategy_names,
+)
+from partwright.cli.parsing import flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from click.decorators import FC
+
     from partwright.cli.input.connection import Connection
+    from partwright.pipeline.settings import RunSettings
 
-__all__ = ["run_options", "target_option"]
-
-_Result = TypeVar("_Result")
+__all__ = ["run_options", "run_settings", "target_option"]
 
 _OPTIONS = (
     heading("What to read"),
-    click.option("--key", metavar="COL", help="The column with the record's key."),
+    option("--key COL", "The column with the record's key."),
     key_type_option,
-    click.option(
-        "--value", metavar="COL", help="The column with the record's value (default: all columns as JSON)."
+    option("--value COL", "The column with the record's value (default: all columns as JSON)."),
+    option(
+        "--timestamp COL",
+        "The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
     ),
-    click.option(
-        "--timestamp",
-        metavar="COL",
-        help="The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
-    ),
-    click.option(
-        "--format",
-        metavar="F",
-        help="Spark's name for the source's format, if its name does not show it.",
-    ),
-    click.option(
-        "--option",
-        "options",
-        multiple=True,
-        metavar="K=V",
-        help="An option of Spark's reader; may be repeated.",
-    ),
+    option("--format F", "Spark's name for the source's format, if its name does not show it."),
+    repeated("--option K=V", "An option of Spark's reader; may be repeated.", "options"),
     heading("How to write"),
-    click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source)."),
+    option("--topic NAME", "The topic to write to (default: named after the source)."),
     partitions_option(
         "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
     ),
     new_topic_options,
     heading("Where to place"),
-    click.option(
+    option(
         "--client",
+        "The client whose rule places the records; `partwright which x -n 1` lists all.",
         default="java",
-        show_default=True,
         shell_complete=client_names,
-        help="The client whose rule places the records; `partwright which x -n 1` lists all.",
     ),
-    click.option(
-        "--strategy",
-        metavar="NAME",
-        shell_complete=strategy_names,
-        help="The producer's strategy for records that the client does not place by their key: sticky, round-robin, "
+    option(
+        "--strategy NAME",
+        "The producer's strategy for records that the client does not place by their key: sticky, round-robin, "
         "default@2.8 and so on, or your own class, such as mine.MyPartitioner (default: that of the producer that "
         "writes them). Each of Spark's tasks is one producer.",
+        shell_complete=strategy_names,
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategy's draws."),
-    click.option(
-        "--producer-property",
+    option("--seed", "The seed of the strategy's draws.", default=0),
+    repeated(
+        "--producer-property K=V",
+        "A producer setting for the strategy, such as batch.size=32768; may be repeated.",
         "properties",
-        multiple=True,
-        metavar="K=V",
-        help="A producer setting for the strategy, such as batch.size=32768; may be repeated.",
     ),
     heading("How to run Spark"),
-    click.option("--master", default="local[*]", show_default=True, help="Spark's master."),
-    click.option(
-        "--conf",
-        "configs",
-        multiple=True,
-        metavar="K=V",
-        help="A setting of Spark's session; may be repeated.",
-    ),
+    option("--master", "Spark's master.", default="local[*]"),
+    repeated("--conf K=V", "A setting of Spark's session; may be repeated.", "configs"),
     heading("How to reach Kafka"),
-    click.option(
-        "--from-config",
-        metavar="FILE",
-        help="The client configuration for a SOURCE that is a topic (default: --command-config).",
+    option(
+        "--from-config FILE",
+        "The client configuration for a SOURCE that is a topic (default: --command-config).",
     ),
-    click.option(
-        "--to-config",
-        metavar="FILE",
-        help="The client configuration for --to kafka:// (default: --command-config).",
-    ),
+    option("--to-config FILE", "The client configuration for --to kafka:// (default: --command-config)."),
     connection_options,
     heading("How to write"),
-    click.option(
+    flag(
         "--exactly-once",
-        is_flag=True,
-        help="Write in transactions, so that consumers that read only committed records get each one once, and keep "
+        "Write in transactions, so that consumers that read only committed records get each one once, and keep "
         "records' timestamps (default: Spark's own sink, which may write some twice when it retries a task).",
     ),
-    click.option("--append", is_flag=True, help="Write to the topic even if it holds records already."),
+    flag("--append", "Write to the topic even if it holds records already."),
 )
 
 
-def target_option(
-    text: str, *, required: bool = False
-) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Where the records go, which `run_options` reads."""
-    option = click.option("--to", metavar="TARGET", required=required, help=text)
-    return lambda command: heading("How to write")(option(command))
+def target_option(text: str, *, required: bool = False) -> Callable[[FC], FC]:
+    """Where the records go, which `run_settings` reads."""
+    target: Callable[[FC], FC] = option("--to TARGET", text, required=required)
+    return lambda command: heading("How to write")(target(command))
 
 
-def run_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """The options that `run` and `stream` share.
+def run_options(command: FC) -> FC:
+    """The options that `run` and `stream` share, for `run_settings`."""
+    return functools.reduce(lambda decorated, each: each(decorated), reversed(_OPTIONS), command)
 
-    The command's function gets `source` and `settings_of`, which takes the settings that only this command has, by the
-    names of `RunSettings`, and returns the whole.
+
+def run_settings(
+    source: str | None,
+    to: str | None,
+    from_config: str | None,
+    to_config: str | None,
+    connection: Connection,
+    topic: str | None,
+    strategy: str | None,
+    **others: Any,
+) -> RunSettings:
+    """The settings of a run, from the values of its options by their names.
+
+    Raises:
+        PartwrightError: The options do not fit together.
+        MissingExtraError: PySpark is missing.
     """
+    # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
+    import partwright.spark  # noqa: F401
+    from partwright.kafka.address import parse_kafka
+    from partwright.pipeline.settings import RunSettings, parse_target
+    from partwright.producer.custom import is_path
 
-    @functools.wraps(command)
-    def with_settings(
-        *given: object,
-        source: str | None,
-        to: str | None,
-        from_config: str | None,
-        to_config: str | None,
-        connection: Connection,
-        topic: str | None,
-        strategy: str | None,
-        options: tuple[str, ...],
-        topic_configs: tuple[str, ...],
-        properties: tuple[str, ...],
-        configs: tuple[str, ...],
-        **more: object,
-    ) -> _Result:
-        # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
-        import partwright.spark  # noqa: F401
-        from partwright.kafka.address import parse_kafka
-        from partwright.pipeline.settings import RunSettings, parse_target
-        from partwright.producer.custom import is_path
-
-        if strategy is not None and is_path(strategy):
-            # A module may be in the current folder, as for `python -m`.
-            sys.path.insert(0, str(Path.cwd()))
-        target = source_config = None
-        _refuse_unused(source, to, from_config, to_config, connection)
-        if source is not None and source.startswith("kafka:"):
-            source_config = connection.of(from_config).config(parse_kafka(source)[0])
-        if to is not None:
-            target, named = parse_target(to, connection.of(to_config).config)
-            if named and topic and named != topic:
-                raise PartwrightError(
-                    f"--to names topic {named!r} and --topic {topic!r}: give only one of them"
-                )
-            topic = topic or named
-        settings_of = functools.partial(
-            RunSettings,
-            source=source,
-            source_config=source_config,
-            target=target,
-            topic=topic,
-            strategy=strategy,
-            options=key_values("--option", options),
-            topic_configs=key_values("--topic-config", topic_configs),
-            properties=key_values("--producer-property", properties),
-            configs=key_values("--conf", configs),
-            **{name: more.pop(name) for name in _AS_NAMED},  # type: ignore[arg-type]
-        )
-        return command(*given, source=source, settings_of=settings_of, **more)
-
-    wrapped = with_settings
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+    if strategy is not None and is_path(strategy):
+        # A module may be in the current folder, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
+    target = source_config = None
+    _refuse_unused(source, to, from_config, to_config, connection)
+    if source is not None and source.startswith("kafka:"):
+        source_config = connection.of(from_config).config(parse_kafka(source)[0])
+    if to is not None:
+        target, of_target = parse_target(to, connection.of(to_config).config)
+        if of_target and topic and of_target != topic:
+            raise PartwrightError(
+                f"--to names topic {of_target!r} and --topic {topic!r}: give only one of them"
+            )
+        topic = topic or of_target
+    others |= {name: key_values(spelling, others[name]) for name, spelling in _PAIRS.items()}
+    return RunSettings(
+        source=source, source_config=source_config, target=target, topic=topic, strategy=strategy, **others
+    )
 
 
-# What the settings take just as it was given.
-_AS_NAMED = (
-    *("key", "key_type", "value", "timestamp", "format"),
-    *("partitions", "replication_factor", "replica_assignment"),
-    *("client", "seed", "master", "exactly_once", "append"),
-)
+_PAIRS = {
+    "options": "--option",
+    "topic_configs": "--topic-config",
+    "properties": "--producer-property",
+    "configs": "--conf",
+}
 
 
 def _refuse_unused(
@@ -201,7 +158,5 @@ def _refuse_unused(
         )
     if to_config is not None and not is_to:
         raise PartwrightError(f"--to-config {to_config!r} is for --to kafka://host:port: leave it out")
-    if connection.is_given and not (is_from or is_to):
-        raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name one as SOURCE or with --to, or leave them out"
-        )
+    if not (is_from or is_to):
+        connection.refuse_unused("name one as SOURCE or with --to, or leave them out")

@@ -7,12 +7,9 @@ leads what, how loaded each broker is, and what is lost when a broker or a rack 
 
 from __future__ import annotations
 
-from partwright.cluster.placement.kraft import striped
-from partwright.cluster.placement.losses import Loss
 from partwright.cluster.placement.manual import explicit
-from partwright.cluster.placement.remainders import modulo
-from partwright.cluster.placement.replicas import BrokerLoad, Placement
-from partwright.cluster.placement.zookeeper import admin_utils, rack_alternated
+from partwright.cluster.placement.placers import admin_utils, modulo, rack_alternated, striped
+from partwright.cluster.placement.replicas import BrokerLoad, Loss, Placement
 
 __all__ = [
     "BrokerLoad",

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, number, shown
-from partwright.cluster.placement.arguments import read_brokers
+from partwright.cluster.brokers import read_brokers
 from partwright.cluster.placement.replicas import Placement
 from partwright.errors import PartwrightError
 
@@ -25,8 +25,7 @@ _HIGHEST = 2**31 - 1
 
 
 def explicit(
-    assignment: str | Iterable[Sequence[int]],
-    brokers: Cluster | Iterable[Broker | int] | None = None,
+    assignment: str | Iterable[Sequence[int]], brokers: Cluster | Iterable[Broker | int] | None = None
 ) -> Placement:
     """A placement from a text such as `0:1,1:2`, or from lists: one for each partition, its preferred leader first.
 
@@ -51,7 +50,11 @@ def explicit(
         Traceback (most recent call last):
         partwright.errors.PartwrightError: partition 1: there is no broker 3: there are the brokers 0, 1 and 2
     """
-    lists = _read(assignment) if isinstance(assignment, str) else _lists(assignment)
+    if isinstance(assignment, str):
+        parts = enumerate(_java_split(assignment, ","))
+        lists = tuple(tuple(_broker(each, at) for each in _java_split(part, ":")) for at, part in parts)
+    else:
+        lists = _lists(assignment)
     if not lists:
         raise PartwrightError("the replica assignment names no partition: write 0:1,1:2")
     for partition, replicas in enumerate(lists):
@@ -95,20 +98,13 @@ def _java_split(text: str, separator: str) -> list[str]:
     return [] if parts == [""] and text else parts
 
 
-def _read(text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(
-        tuple(_broker(each, partition) for each in _java_split(part, ":"))
-        for partition, part in enumerate(_java_split(text, ","))
-    )
-
-
 def _broker(text: str, partition: int) -> int:
-    found = java_int(text.strip(_BLANKS))
-    if found is None or found < 0:
+    broker = java_int(text.strip(_BLANKS))
+    if broker is None or broker < 0:
         raise PartwrightError(
             f"partition {partition}: {shown(text)} is not an id of a broker: write 0:1,1:2, a list of ids a partition"
         )
-    return found
+    return broker
 
 
 def _lists(given: object) -> tuple[tuple[int, ...], ...]:

@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are
-from partwright.cluster.brokers import Broker, Partition
-from partwright.cluster.metadata import Cluster
-from partwright.cluster.placement.arguments import read_brokers
-from partwright.cluster.placement.losses import Loss, gone_of, loss_of
+from partwright.cluster.brokers import Broker, Partition, in_sync, listed_brokers, read_brokers
+from partwright.cluster.metadata import Cluster, check_cluster
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
-__all__ = ["BrokerLoad", "Placement", "placed_by_core"]
+__all__ = ["BrokerLoad", "Loss", "Placement", "placed_by_core"]
 
 
 class BrokerLoad(NamedTuple):
@@ -30,6 +28,32 @@ class BrokerLoad(NamedTuple):
     rack: str | None
     leaders: int
     replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The state of a topic while brokers are away.
+
+    Attributes:
+        brokers: The IDs of the lost brokers.
+        offline: Partitions without a replica in sync: nobody reads or writes them, unless an unclean election is
+            allowed (`unclean.leader.election.enable`, false by default).
+        under_replicated: Partitions that lack a replica, and still have one. Kafka's own tool also counts offline
+            partitions.
+        below_min_insync: Partitions that still have one, but fewer than `min.insync.replicas`, or than all replicas if
+            that setting is larger (`Partition.effectiveMinIsr` of Kafka 4.3.1): they can be read, but refuse records
+            with `acks=all`.
+        new_leaders: By partition, the new leader if the preferred one is away: the first replica of its list that is in
+            sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
+        leaders: By remaining broker, how many partitions it then leads.
+    """
+
+    brokers: tuple[int, ...]
+    offline: tuple[int, ...]
+    under_replicated: tuple[int, ...]
+    below_min_insync: tuple[int, ...]
+    new_leaders: Mapping[int, int]
+    leaders: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,9 +133,7 @@ class Placement:
             >>> Placement.of(cluster, "t").replicas
             ((0, 1),)
         """
-        given: object = cluster
-        if not isinstance(given, Cluster):
-            raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
+        check_cluster(cluster)
         partitions = sorted(cluster.partitions(topic), key=lambda each: each.id)
         for place, each in enumerate(partitions):
             if not each.replicas or each.id != place:
@@ -121,11 +143,9 @@ class Placement:
         replicas = tuple(each.replicas for each in partitions)
         named = {broker.id for broker in cluster.brokers}
         absent = sorted({each for those in replicas for each in those} - named)
-        in_sync = tuple(
-            tuple(id_ for id_ in each.in_sync_replicas or each.replicas if id_ not in each.offline_replicas)
-            for each in partitions
+        return cls(
+            (*cluster.brokers, *map(Broker, absent)), replicas, in_sync=tuple(map(in_sync, partitions))
         )
-        return cls((*cluster.brokers, *map(Broker, absent)), replicas, in_sync=in_sync)
 
     @property
     def preferred_leaders(self) -> tuple[int, ...]:
@@ -168,9 +188,24 @@ class Placement:
             ((2,), (1,), (1,), {0: 1, 1: 1})
         """
         at_least_one(min_insync_replicas, "min_insync_replicas", 2**31 - 1)
-        placed = zip(self.replicas, self.in_sync, strict=True)
-        gone = gone_of(self.brokers, brokers, racks)
-        return loss_of(placed, self.brokers, gone, min_insync_replicas, self.first)
+        gone = _gone(self.brokers, brokers, racks)
+        offline, fewer, below, new_leaders = [], [], [], {}
+        leaders = Counter({broker.id: 0 for broker in self.brokers if broker.id not in gone})
+        for partition, replicas in enumerate(self.replicas, self.first):
+            in_sync = self.in_sync[partition - self.first]
+            left = [each for each in replicas if each not in gone and each in in_sync]
+            if not left:
+                offline.append(partition)
+                continue
+            if len(left) < len(replicas):
+                fewer.append(partition)
+            if len(left) < min(min_insync_replicas, len(replicas)):
+                below.append(partition)
+            leaders[left[0]] += 1
+            if replicas[0] != left[0]:
+                new_leaders[partition] = left[0]
+        lost = tuple(offline), tuple(fewer), tuple(below)
+        return Loss(tuple(sorted(gone)), *lost, new_leaders, dict(leaders))
 
     def to_cluster(self, topic: str) -> Cluster:
         """A cluster with only this topic, each partition led by its preferred leader.
@@ -238,6 +273,18 @@ class Placement:
     def __repr__(self) -> str:
         brokers = counted(len(self.brokers), "broker")
         return f"Placement({counted(len(self.replicas), 'partition')} on {brokers})"
+
+
+def _gone(all_brokers: tuple[Broker, ...], brokers: Iterable[int], racks: Iterable[str]) -> set[int]:
+    """The IDs of the lost brokers: the named ones, and all in the named racks."""
+    gone = listed_brokers(brokers, "brokers", all_brokers)
+    named = sorted({broker.rack for broker in all_brokers if broker.rack is not None})
+    for each in listed(racks, "racks"):
+        if each not in named:
+            have = f"there are {', '.join(map(repr, named))}" if named else "no broker names its rack"
+            raise PartwrightError(f"there is no rack {shown(each)}: {have}")
+        gone |= {broker.id for broker in all_brokers if broker.rack == each}
+    return gone
 
 
 def placed_by_core(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from partwright.cluster.reassignment.answer import BrokerChange, MoveBounds, Reassignment
-from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.broker_losses import ClusterLoss, losses
-from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.moves import Batch, Move
 from partwright.cluster.reassignment.plan import Capacity, reassign
 
 __all__ = [

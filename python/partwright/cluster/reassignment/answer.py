@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.batches import in_batches
 from partwright.cluster.reassignment.broker_losses import losses
-from partwright.cluster.reassignment.moves import elections_json, plan_json, plan_of
+from partwright.cluster.reassignment.moves import elections_json, in_batches, plan_json, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.cluster.brokers import Broker
-    from partwright.cluster.reassignment.batches import Batch
     from partwright.cluster.reassignment.broker_losses import ClusterLoss
-    from partwright.cluster.reassignment.moves import Move
+    from partwright.cluster.reassignment.moves import Batch, Move
 
 __all__ = ["BrokerChange", "MoveBounds", "Reassignment", "broker_changes", "changed_cluster", "thin"]
 
@@ -228,7 +226,7 @@ class Reassignment(Answer):
         least = self.min_insync_replicas if min_insync_replicas is None else min_insync_replicas
         return losses(self.before, least), losses(self.after, least)
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """One row per move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
 
         Examples:
@@ -253,37 +251,32 @@ class Reassignment(Answer):
         that the cluster lists, `after` all that stay. In `uneven_topics`, one broker has at least two more replicas
         than another; `thin` partitions are in fewer racks than possible.
         """
-        found: Json = {}
+        figures: Json = {}
         named = {broker.id for broker in self.before.brokers}
-        there = [each for each in self.brokers if each.broker in named or each.replicas_before]
+        brokers = [each for each in self.brokers if each.broker in named or each.replicas_before]
         for name in ("replicas", "leaders", "bytes"):
-            old = [getattr(each, f"{name}_before") for each in there]
+            old = [getattr(each, f"{name}_before") for each in brokers]
             new = [getattr(each, name) for each in self.brokers if each.stays]
             if None not in old:
-                found[name] = {"before": _ends(old), "after": _ends(new)}
-        preferred = _ends([each.preferred_before for each in there])
-        found["preferred_leaders"] = {"before": preferred, "after": found["leaders"]["after"]}
-        found["uneven_topics"] = {"before": _uneven(self.before), "after": _uneven(self.after)}
-        found["thin"] = {"before": self.thin_before, "after": self.thin}
-        return found
+                figures[name] = {"before": _ends(old), "after": _ends(new)}
+        preferred = _ends([each.preferred_before for each in brokers])
+        figures["preferred_leaders"] = {"before": preferred, "after": figures["leaders"]["after"]}
+        figures["uneven_topics"] = {"before": _uneven(self.before), "after": _uneven(self.after)}
+        figures["thin"] = {"before": self.thin_before, "after": self.thin}
+        return figures
 
     def to_dict(self) -> Json:
         """The object that `partwright reassign --json` prints; its `plan` is Kafka's own JSON."""
-        before, after = self.losses()
+        names = ("replicas_moved", "bytes_moved", "leaders_moved", "leaders_elected")
+        losses = zip(("before", "after"), self.losses(), strict=True)
         return {
-            "replicas_moved": self.replicas_moved,
-            "bytes_moved": self.bytes_moved,
-            "leaders_moved": self.leaders_moved,
-            "leaders_elected": self.leaders_elected,
+            **{name: getattr(self, name) for name in names},
             "partitions_changed": len(self.moves),
             "bounds": self.bounds._asdict(),
             "bytes_within": self.bytes_within,
             "even": self.even(),
             "brokers": [each._asdict() for each in self.brokers],
-            "losses": {
-                "before": [each._asdict() for each in before],
-                "after": [each._asdict() for each in after],
-            },
+            "losses": {when: [each._asdict() for each in those] for when, those in losses},
             "plan": plan_of(self.moves),
             "batches": [each.to_dict() for each in self.parts],
         }
@@ -291,9 +284,8 @@ class Reassignment(Answer):
     def __repr__(self) -> str:
         replicas = sum(each.replicas for each in self.brokers)
         stay = [each for each in self.brokers if each.stays]
-        each = " and ".join(
-            f"{_range([getattr(one, name) for one in stay])} {name}" for name in ("replicas", "leaders")
-        )
+        loads = {name: [getattr(one, name) for one in stay] for name in ("replicas", "leaders")}
+        each = " and ".join(f"{span(min(load), max(load))} {name}" for name, load in loads.items())
         brokers = counted(len(stay), "broker")
         moved = counted(self.replicas_moved, f"replica of {replicas} moves", f"replicas of {replicas} move")
         return f"Reassignment({moved} to {brokers}; {each} each)"
@@ -302,9 +294,9 @@ class Reassignment(Answer):
 def thin(cluster: Cluster, topics: Sequence[str]) -> int:
     """How many partitions of some topics are in fewer racks than possible."""
     racks = {broker.id: broker.rack for broker in cluster.brokers}
-    there = len({rack for rack in racks.values() if rack is not None})
+    count = len({rack for rack in racks.values() if rack is not None})
     return sum(
-        len({racks.get(id_) for id_ in each.replicas} - {None}) < min(there, len(each.replicas))
+        len({racks.get(id_) for id_ in each.replicas} - {None}) < min(count, len(each.replicas))
         for topic in topics
         for each in cluster.topics[topic]
     )
@@ -321,10 +313,7 @@ def changed_cluster(cluster: Cluster, brokers: tuple[Broker, ...], moves: Sequen
 
 
 def broker_changes(
-    before: Cluster,
-    after: Cluster,
-    moves: Sequence[Move],
-    sizes: Mapping[str, Sequence[int]] | None,
+    before: Cluster, after: Cluster, moves: Sequence[Move], sizes: Mapping[str, Sequence[int]] | None
 ) -> tuple[BrokerChange, ...]:
     """Each broker's load before and after, by ID."""
     replicas, leaders, preferred, held = _carried(before, sizes)
@@ -369,18 +358,13 @@ def _carried(
 
 
 def _uneven(cluster: Cluster) -> int:
-    found = 0
+    uneven = 0
     for partitions in cluster.topics.values():
         counts = Counter(id_ for each in partitions for id_ in each.replicas)
         least = min(counts.values()) if len(counts) >= len(cluster.brokers) else 0
-        found += max(counts.values(), default=0) - least > 1
-    return found
+        uneven += max(counts.values(), default=0) - least > 1
+    return uneven
 
 
 def _ends(values: Sequence[int]) -> Json:
     return {"least": min(values), "most": max(values)}
-
-
-def _range(values: Sequence[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low}" if low == high else f"{low} to {high}"

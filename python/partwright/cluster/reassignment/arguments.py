@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are, unknown, whole
-from partwright.cluster.brokers import Broker
-from partwright.cluster.placement.arguments import check_racks
+from partwright.cluster.brokers import brokers_by_id, check_racks, common_racks
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.cluster.brokers import Partition
+    from partwright.cluster.brokers import Broker, Partition
     from partwright.cluster.metadata import Cluster
 
 __all__ = [
     "check_replicas",
-    "chosen_topics",
     "factors",
     "per_broker",
     "racks_of",
     "read_sizes",
     "target_brokers",
+    "topics_to_move",
 ]
 
 _MOST = 2**63 - 1
@@ -39,11 +38,12 @@ def target_brokers(cluster: Cluster, brokers: object, add: object, remove: objec
     """
     named = {broker.id: broker for broker in cluster.brokers}
     in_use = {each for those in cluster.topics.values() for one in those for each in one.replicas}
-    coming, leaving = _brokers(add, "add", named), _ids(remove, "remove")
+    coming = brokers_by_id(add, "add", named)
+    leaving = [number(each, "remove: a broker's id") for each in listed(remove, "remove")]
     if brokers is not None:
         if coming or leaving:
             raise PartwrightError("brokers names all that are to have replicas: leave out add and remove")
-        found = _brokers(brokers, "brokers", named)
+        staying = brokers_by_id(brokers, "brokers", named)
     else:
         strange = next((each for each in leaving if each not in named and each not in in_use), None)
         if strange is not None:
@@ -57,10 +57,10 @@ def target_brokers(cluster: Cluster, brokers: object, add: object, remove: objec
                 f"broker {dead[0]} has replicas and is not in the cluster's metadata: it is down; start it, or name it "
                 "with remove to move its replicas elsewhere"
             )
-        found = {id_: broker for id_, broker in (named | coming).items() if id_ not in leaving}
-    if not found:
+        staying = {id_: broker for id_, broker in (named | coming).items() if id_ not in leaving}
+    if not staying:
         raise PartwrightError("no broker is left: a partition needs at least one broker")
-    return tuple(found[each] for each in sorted(found))
+    return tuple(staying[each] for each in sorted(staying))
 
 
 def racks_of(brokers: tuple[Broker, ...], rack_aware: object) -> list[int]:
@@ -71,21 +71,19 @@ def racks_of(brokers: tuple[Broker, ...], rack_aware: object) -> list[int]:
     """
     if type(rack_aware) is not bool:
         raise PartwrightError(f"rack_aware is true or false, not {shown(rack_aware)}")
-    check_racks(brokers)
-    names = [broker.rack for broker in brokers]
-    if not rack_aware or not any(name is not None for name in names):
+    if not rack_aware:
+        check_racks(brokers)
         return [0] * len(brokers)
-    bare = next((broker.id for broker in brokers if broker.rack is None), None)
-    if bare is not None:
-        raise PartwrightError(
-            f"broker {bare} has no rack and others have one: give it its rack ({bare}=rack-a, or "
-            f"Broker({bare}, rack=...)), or leave racks aside (--no-racks, or rack_aware=False)"
-        )
-    places = {name: place for place, name in enumerate(sorted({str(name) for name in names}))}
-    return [places[str(name)] for name in names]
+    racks = common_racks(
+        brokers,
+        "give it its rack ({id}=rack-a, or Broker({id}, rack=...)), or leave racks aside (--no-racks, or "
+        "rack_aware=False)",
+    )
+    places = {name: place for place, name in enumerate(sorted(set(racks)))}
+    return [places[name] for name in racks] or [0] * len(brokers)
 
 
-def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
+def topics_to_move(cluster: Cluster, topics: object) -> tuple[str, ...]:
     """The topics whose replicas may move, all by default.
 
     Raises:
@@ -93,13 +91,13 @@ def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
     """
     if topics is None:
         return tuple(sorted(cluster.topics))
-    found = dict.fromkeys(listed(topics, "topics"))
-    for each in found:
+    names = set(listed(topics, "topics"))
+    for each in names:
         if each not in cluster.topics:
             raise unknown(each, "topic", cluster.topics)
-    if not found:
+    if not names:
         raise PartwrightError("topics is empty: name at least one, or leave it out for all of them")
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def check_replicas(topic: str, partitions: Sequence[Partition]) -> None:
@@ -120,43 +118,43 @@ def check_replicas(topic: str, partitions: Sequence[Partition]) -> None:
             )
 
 
-def factors(given: object, topics: Mapping[str, Sequence[Partition]], brokers: int) -> dict[str, list[int]]:
+def factors(factor: object, topics: Mapping[str, Sequence[Partition]], brokers: int) -> dict[str, list[int]]:
     """By topic, how many replicas each of its partitions will have.
 
     Args:
-        given: One number for all, numbers by topic, or None for today's.
+        factor: One number for all, numbers by topic, or None for today's.
         topics: The topics that may move.
         brokers: How many brokers can have replicas.
 
     Raises:
         PartwrightError: There are fewer brokers, a number is below 1, or a topic is unknown.
     """
-    wanted: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(topics, given)
-    for name in wanted:
+    by_topic: Mapping[Any, Any] = factor if isinstance(factor, Mapping) else dict.fromkeys(topics, factor)
+    for name in by_topic:
         if name not in topics:
             raise unknown(name, "topic", topics, "what is planned")
-    found = {}
+    counts = {}
     for name, partitions in topics.items():
-        own = wanted.get(name)
+        own = by_topic.get(name)
         if own is not None:
             at_least_one(own, f"the replication factor of topic {name!r}", _HIGHEST_FACTOR)
-        found[name] = [len(each.replicas) if own is None else own for each in partitions]
-        if max(found[name]) > brokers:
+        counts[name] = [len(each.replicas) if own is None else own for each in partitions]
+        if max(counts[name]) > brokers:
             raise PartwrightError(
-                f"topic {name!r} needs {counted(max(found[name]), 'broker')} for as many replicas, and "
+                f"topic {name!r} needs {counted(max(counts[name]), 'broker')} for as many replicas, and "
                 f"{counted(brokers, 'broker is', 'brokers are')} left: keep "
                 "more brokers, or take a lower replication factor"
             )
-    return found
+    return counts
 
 
 def per_broker(
-    given: object, what: str, brokers: Sequence[Broker], missing: int | None = None
+    numbers: object, what: str, brokers: Sequence[Broker], missing: int | None = None
 ) -> list[int] | None:
     """By broker, a number that is given by its ID; None if nothing is given.
 
     Args:
-        given: The numbers.
+        numbers: The numbers.
         what: What they are.
         brokers: The brokers.
         missing: The number for a broker that is left out; None means that no broker may be.
@@ -164,18 +162,18 @@ def per_broker(
     Raises:
         PartwrightError: A broker lacks its number, a number is below 1, or a broker is unknown.
     """
-    if given is None:
+    if numbers is None:
         return None
-    if not isinstance(given, Mapping):
-        raise PartwrightError(f"{what} has a number by broker id, not {shown(given)}")
+    if not isinstance(numbers, Mapping):
+        raise PartwrightError(f"{what} has a number by broker id, not {shown(numbers)}")
     ids = [broker.id for broker in brokers]
-    for each in given:
+    for each in numbers:
         if type(each) is not int or each not in ids:
             raise PartwrightError(f"{what}: there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
-    lacking = next((each for each in ids if each not in given), None)
+    lacking = next((each for each in ids if each not in numbers), None)
     if lacking is not None and missing is None:
         raise PartwrightError(f"{what} lacks broker {lacking}: give each broker's")
-    return [whole(given.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
+    return [whole(numbers.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
 
 
 def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
@@ -194,7 +192,7 @@ def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
     if not isinstance(given, Mapping):
         raise PartwrightError(f"sizes has bytes by topic and partition, not {shown(given)}")
     named = _of_log_dirs(given) if "brokers" in given and "version" in given else given
-    found: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     for topic, partitions in cluster.topics.items():
         if topic not in named:
             raise PartwrightError(f"sizes lacks topic {topic!r}: give the bytes of all topics, or of none")
@@ -205,23 +203,23 @@ def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
                 f"sizes of topic {topic!r} are a list by partition, or a mapping of partitions, not {shown(own)}"
             )
         numbers = {_number(each): size for each, size in by_number.items()}
-        found[topic] = []
+        sizes[topic] = []
         for each in partitions:
             if each.id not in numbers:
                 raise PartwrightError(f"sizes lacks partition {each.id} of topic {topic!r}: give its bytes")
-            found[topic].append(whole(numbers[each.id], f"the size of {topic}-{each.id}", 0, _MOST))
-    return found
+            sizes[topic].append(whole(numbers[each.id], f"the size of {topic}-{each.id}", 0, _MOST))
+    return sizes
 
 
-def _number(given: object) -> object:
+def _number(name: object) -> object:
     """A partition's number, also from JSON, whose names are text."""
-    return int(given) if isinstance(given, str) and given.isdecimal() else given
+    return int(name) if isinstance(name, str) and name.isdecimal() else name
 
 
-def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
+def _of_log_dirs(document: Mapping[str, Any]) -> dict[str, dict[int, int]]:
     """Each partition's largest replica in `LogDirsCommand`'s JSON, without replicas that move between disks."""
-    found: dict[str, dict[int, int]] = {}
-    for broker in listed(given["brokers"], "sizes: brokers", dict):
+    largest: dict[str, dict[int, int]] = {}
+    for broker in listed(document["brokers"], "sizes: brokers", dict):
         for folder in listed(broker.get("logDirs", ()), "sizes: logDirs", dict):
             for each in listed(folder.get("partitions", ()), "sizes: partitions", dict):
                 topic, _, partition = str(each.get("partition", "")).rpartition("-")
@@ -231,22 +229,6 @@ def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
                     )
                 if not each.get("isFuture"):
                     size = whole(each.get("size"), f"the size of {topic}-{partition}", 0, _MOST)
-                    own = found.setdefault(topic, {})
+                    own = largest.setdefault(topic, {})
                     own[int(partition)] = max(own.get(int(partition), 0), size)
-    return found
-
-
-def _brokers(given: object, what: str, named: Mapping[int, Broker]) -> dict[int, Broker]:
-    found: dict[int, Broker] = {}
-    for each in listed(given, what):
-        broker = each if isinstance(each, Broker) else named.get(each) if type(each) is int else None
-        if broker is None:
-            broker = Broker(each)
-        if broker.id in found:
-            raise PartwrightError(f"{what} has {broker.id} twice: each id once")
-        found[broker.id] = broker
-    return found
-
-
-def _ids(given: object, what: str) -> list[int]:
-    return [number(each, f"{what}: a broker's id") for each in listed(given, what)]
+    return largest

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import MOST_INT, at_least_one, unknown
-from partwright.cluster.placement.losses import loss_of
+from partwright.cluster.brokers import in_sync
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from partwright.cluster.brokers import Partition
     from partwright.cluster.metadata import Cluster
@@ -47,14 +47,6 @@ class ClusterLoss(NamedTuple):
     taken_over: int
 
 
-class _Own(NamedTuple):
-    topic: str
-    leader: int | None
-    replicas: tuple[int, ...]
-    in_sync: tuple[int, ...]
-    least: int
-
-
 def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -> tuple[ClusterLoss, ...]:
     """The losses with each broker, and then with each rack.
 
@@ -72,73 +64,61 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
     Examples:
         >>> from partwright.cluster import Broker
         >>> from partwright.cluster.placement import Placement
-        >>> found = losses(Placement([Broker(0), Broker(1)], [[0, 1], [1]]).to_cluster("t"), 2)
-        >>> found[1].offline, found[1].below_min_insync
+        >>> all_losses = losses(Placement([Broker(0), Broker(1)], [[0, 1], [1]]).to_cluster("t"), 2)
+        >>> all_losses[1].offline, all_losses[1].below_min_insync
         (1, 1)
     """
-    wanted = (
+    least = (
         dict.fromkeys(cluster.topics, min_insync_replicas)
         if isinstance(min_insync_replicas, int)
         else {**min_insync_replicas}
     )
-    for topic, own in wanted.items():
+    for topic, own in least.items():
         if topic not in cluster.topics:
             raise unknown(topic, "topic", cluster.topics)
         at_least_one(own, f"min_insync_replicas of topic {topic!r}", MOST_INT)
-    by_broker: dict[int, list[_Own]] = defaultdict(list)
+    by_broker: dict[int, dict[tuple[str, int], Partition]] = defaultdict(dict)
     for topic, partitions in cluster.topics.items():
         for each in partitions:
-            has = _Own(topic, each.leader, each.replicas, _in_sync(each), wanted.get(topic, 1))
             for broker in each.replicas:
-                by_broker[broker].append(has)
+                by_broker[broker][topic, each.id] = each
     racks: dict[str, set[int]] = defaultdict(set)
     for node in cluster.brokers:
         if node.rack is not None:
             racks[node.rack].add(node.id)
-    told = any(topic in cluster.topics for topic in COORDINATORS)
     gone = [("broker", str(id_), {id_}) for id_ in sorted(each.id for each in cluster.brokers)]
     gone += [("rack", name, racks[name]) for name in sorted(racks)]
-    return tuple(_loss(cluster, kind, name, ids, by_broker, told=told) for kind, name, ids in gone)
-
-
-def _in_sync(partition: Partition) -> tuple[int, ...]:
-    """A partition's replicas in sync, as far as known."""
-    alive = partition.in_sync_replicas or partition.replicas
-    return tuple(each for each in alive if each not in partition.offline_replicas)
+    has_coordinators = any(topic in cluster.topics for topic in COORDINATORS)
+    all_losses = []
+    for kind, name, ids in gone:
+        touched = {place: each for id_ in ids for place, each in by_broker[id_].items()}
+        all_losses.append(_loss(kind, name, ids, touched, least, has_coordinators=has_coordinators))
+    return tuple(all_losses)
 
 
 def _loss(
-    cluster: Cluster,
     kind: str,
     name: str,
     gone: set[int],
-    by_broker: Mapping[int, Sequence[_Own]],
+    touched: Mapping[tuple[str, int], Partition],
+    least: Mapping[str, int],
     *,
-    told: bool,
+    has_coordinators: bool,
 ) -> ClusterLoss:
-    touched = list(_once(gone, by_broker))
-    led = [each for each in touched if each.leader in gone]
-    offline = below = fewer = 0
-    taken: dict[int, int] = defaultdict(int)
-    for least in sorted({each.least for each in touched}):
-        own = [each for each in touched if each.least == least]
-        lost = loss_of([(each.replicas, each.in_sync) for each in own], cluster.brokers, gone, least, 0)
-        offline += len(lost.offline)
-        below += len(lost.below_min_insync)
-        fewer += len(lost.under_replicated)
-    for each in led:
-        # `PartitionChangeBuilder` of kafka-metadata 4.3.1 takes the first of the list that is in sync and alive.
-        left = [id_ for id_ in each.replicas if id_ not in gone and id_ in each.in_sync]
-        for id_ in left[:1]:
-            taken[id_] += 1
-    coordinators = sum(each.topic in COORDINATORS for each in led) if told else None
-    most = max(taken.values(), default=0)
-    return ClusterLoss(kind, name, len(led), offline, below, fewer, coordinators, most, sum(taken.values()))
-
-
-def _once(gone: set[int], by_broker: Mapping[int, Sequence[_Own]]) -> Iterator[_Own]:
-    """Each partition of these brokers once."""
-    for broker in sorted(gone):
-        for each in by_broker.get(broker, ()):
-            if not any(other in gone and other < broker for other in each.replicas):
-                yield each
+    """The loss of these brokers, from all partitions of which they have a replica."""
+    led = offline = below = fewer = coordinators = 0
+    takers: Counter[int] = Counter()
+    for (topic, _), each in touched.items():
+        alive = in_sync(each)
+        left = [id_ for id_ in each.replicas if id_ not in gone and id_ in alive]
+        offline += not left
+        fewer += 0 < len(left) < len(each.replicas)
+        below += 0 < len(left) < min(least.get(topic, 1), len(each.replicas))
+        if each.leader in gone:
+            led += 1
+            coordinators += topic in COORDINATORS
+            # `PartitionChangeBuilder` of kafka-metadata 4.3.1 takes the first of the list that is in sync and alive.
+            takers.update(left[:1])
+    most = max(takers.values(), default=0)
+    of_coordinators = coordinators if has_coordinators else None
+    return ClusterLoss(kind, name, led, offline, below, fewer, of_coordinators, most, takers.total())

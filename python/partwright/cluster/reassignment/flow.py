@@ -61,8 +61,8 @@ class _Flow:
         self.least, self.most = least, most
         self.hub = len(loads)
         # The load assumed for each broker; paths begin or end at a broker with more or less.
-        self.wanted = [min(max(own, low), high) for own, low, high in zip(loads, least, most, strict=True)]
-        self.surplus = [own - want for own, want in zip(loads, self.wanted, strict=True)]
+        self.assumed = [min(max(own, low), high) for own, low, high in zip(loads, least, most, strict=True)]
+        self.surplus = [own - want for own, want in zip(loads, self.assumed, strict=True)]
         self.surplus.append(-sum(self.surplus))
         self.distances: list[int] = []
         self.nearest = 0
@@ -73,10 +73,10 @@ class _Flow:
             # Assume that a broker has one unit less.
             steps = (
                 self._outside(at, want - 1) - self._outside(at, want) if want else None
-                for at, want in enumerate(self.wanted)
+                for at, want in enumerate(self.assumed)
             )
             return [*steps, None]
-        want = self.wanted[node]
+        want = self.assumed[node]
         return [*self.arcs.costs(node), self._outside(node, want + 1) - self._outside(node, want)]
 
     def measure(self) -> None:
@@ -128,9 +128,9 @@ class _Flow:
                 self.loads[giver] -= 1
                 self.loads[taker] += 1
             elif taker == self.hub:
-                self.wanted[giver] += 1
+                self.assumed[giver] += 1
             else:
-                self.wanted[taker] -= 1
+                self.assumed[taker] -= 1
 
     def _outside(self, broker: int, load: int) -> int:
         beyond = max(load - self.most[broker], self.least[broker] - load, 0)

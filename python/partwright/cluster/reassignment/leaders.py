@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
-from partwright.cluster.reassignment.shares import Limits, box, fair
+from partwright.cluster.reassignment.problem import Limits, box, fair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,63 +18,63 @@ if TYPE_CHECKING:
 __all__ = ["lead", "leader_boxes"]
 
 
-def lead(wanted: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
+def lead(problem: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
     """By partition, the broker that leads it.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         replicas: By partition, the brokers that have it.
 
     Returns:
         Leaders with loads within their boxes, or as near to them as replicas allow, and the fewest changes from today's
         leaders among all such.
     """
-    found = _Leaders(wanted, replicas)
-    even(found, found.loads(), *leader_boxes(wanted, replicas))
-    return found.leaders
+    leaders = _Leaders(problem, replicas)
+    even(leaders, leaders.loads(), *leader_boxes(problem, replicas))
+    return leaders.leaders
 
 
-def leader_boxes(wanted: Problem, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+def leader_boxes(problem: Problem, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """By broker, how many partitions it leads at least and at most if all is even.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         replicas: By partition, the brokers that have it.
     """
-    most = list(wanted.base_leaders)
+    most = list(problem.base_leaders)
     for own in replicas:
         for broker in own:
             most[broker] += 1
-    total = sum(wanted.base_leaders) + len(replicas)
-    return box(fair(total, Limits(wanted.power, wanted.base_leaders, most)))
+    total = sum(problem.base_leaders) + len(replicas)
+    return box(fair(total, Limits(problem.power, problem.base_leaders, most)))
 
 
 class _Leaders:
     """Leaders while they move: by giver, taker and cost, the partitions whose leader could move."""
 
-    def __init__(self, wanted: Problem, replicas: Sequence[Sequence[int]]) -> None:
-        self.wanted, self.replicas = wanted, replicas
-        brokers = len(wanted.racks)
+    def __init__(self, problem: Problem, replicas: Sequence[Sequence[int]]) -> None:
+        self.problem, self.replicas = problem, replicas
+        brokers = len(problem.racks)
         self.ways: list[list[dict[int, dict[int, None]]]] = [
             [{} for _ in range(brokers)] for _ in range(brokers)
         ]
-        counts = list(wanted.base_leaders)
+        counts = list(problem.base_leaders)
         self.leaders = [
-            today if today in own else -1 for today, own in zip(wanted.leaders, replicas, strict=True)
+            today if today in own else -1 for today, own in zip(problem.leaders, replicas, strict=True)
         ]
         for leader in self.leaders:
             if leader >= 0:
                 counts[leader] += 1
         for partition, own in enumerate(replicas):
             if self.leaders[partition] < 0:
-                leader = min(own, key=lambda each: (counts[each] / wanted.power[each], each))
+                leader = min(own, key=lambda each: (counts[each] / problem.power[each], each))
                 counts[leader] += 1
                 self.leaders[partition] = leader
             self._tell(partition)
 
     def loads(self) -> list[int]:
         """By broker, how many partitions it leads."""
-        counts = list(self.wanted.base_leaders)
+        counts = list(self.problem.base_leaders)
         for leader in self.leaders:
             counts[leader] += 1
         return counts
@@ -104,7 +104,7 @@ class _Leaders:
                 ways.setdefault(self._cost(partition, leader, other), {})[partition] = None
 
     def _cost(self, partition: int, giver: int, taker: int) -> int:
-        today = self.wanted.leaders[partition]
+        today = self.problem.leaders[partition]
         if today not in self.replicas[partition]:
             return 0
         return (giver == today) - (taker == today)

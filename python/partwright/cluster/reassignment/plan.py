@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, options, shown
-from partwright.cluster.metadata import Cluster
+from partwright.answer import Question
+from partwright.cluster.metadata import check_cluster
 from partwright.cluster.reassignment.answer import (
     MoveBounds,
     Reassignment,
@@ -16,26 +17,25 @@ from partwright.cluster.reassignment.answer import (
 )
 from partwright.cluster.reassignment.arguments import (
     check_replicas,
-    chosen_topics,
     factors,
     per_broker,
     racks_of,
     read_sizes,
     target_brokers,
+    topics_to_move,
 )
-from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
 from partwright.cluster.reassignment.leaders import lead
 from partwright.cluster.reassignment.moves import Move
-from partwright.cluster.reassignment.problem import Problem
+from partwright.cluster.reassignment.problem import Problem, fewest_bytes, fewest_moves
 from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.errors import PartwrightError
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from partwright.cluster.brokers import Broker, Partition
+    from partwright.cluster.metadata import Cluster
 
 __all__ = ["Capacity", "reassign"]
 
@@ -110,28 +110,24 @@ def reassign(
         partwright.errors.PartwrightError: topic 'orders' needs 2 brokers for as many replicas, and 1 broker is left: \
 keep more brokers, or take a lower replication factor
     """
-    given: object = cluster
-    if not isinstance(given, Cluster):
-        raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
+    check_cluster(cluster)
     capacity = options(capacity, Capacity, "capacity")
     within = capacity.bytes_within
     if type(within) not in {int, float} or not 0 <= within <= 1:
         raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(within)}")
     for topic, partitions in cluster.topics.items():
         check_replicas(topic, partitions)
-    chosen = chosen_topics(cluster, topics)
+    names = topics_to_move(cluster, topics)
     staying = target_brokers(cluster, brokers, add, remove)
     racks = racks_of(staying, rack_aware)
-    wanted_factors = factors(
-        replication_factor, {name: cluster.topics[name] for name in chosen}, len(staying)
-    )
+    replica_counts = factors(replication_factor, {name: cluster.topics[name] for name in names}, len(staying))
     bytes_ = read_sizes(capacity.sizes, cluster)
     room = per_broker(capacity.disks, "disks", staying)
     strength = per_broker(capacity.power, "power", staying, 1) or room or [1] * len(staying)
-    for name in set(cluster.topics).difference(chosen):
+    for name in set(cluster.topics).difference(names):
         _stays(name, cluster.topics[name], staying)
-    wanted = _in_numbers(cluster, chosen, staying, racks, wanted_factors, bytes_, strength, room)
-    plan = _planned(cluster, chosen, staying, wanted, bytes_, room, within)
+    problem = _in_numbers(cluster, names, staying, racks, replica_counts, bytes_, strength, room)
+    plan = _planned(cluster, names, staying, problem, bytes_, room, within)
     return plan.with_question(Question((capacity,)))
 
 
@@ -149,23 +145,23 @@ def _stays(topic: str, partitions: Sequence[Partition], brokers: Sequence[Broker
 
 def _in_numbers(
     cluster: Cluster,
-    chosen: Sequence[str],
+    topics: Sequence[str],
     brokers: Sequence[Broker],
     racks: Sequence[int],
-    wanted_factors: Mapping[str, Sequence[int]],
+    factors: Mapping[str, Sequence[int]],
     sizes: Mapping[str, Sequence[int]] | None,
     power: Sequence[int],
     room: Sequence[int] | None,
 ) -> Problem:
     places = {broker.id: place for place, broker in enumerate(brokers)}
     base, leaders, held = ([0] * len(brokers) for _ in range(3))
-    for name in set(cluster.topics).difference(chosen):
+    for name in set(cluster.topics).difference(topics):
         for place, each in enumerate(cluster.topics[name]):
             leaders[places[each.replicas[0]]] += 1
             for id_ in each.replicas:
                 base[places[id_]] += 1
                 held[places[id_]] += 0 if sizes is None else sizes[name][place]
-    rows = [(number, each) for number, name in enumerate(chosen) for each in cluster.topics[name]]
+    rows = [(number, each) for number, name in enumerate(topics) for each in cluster.topics[name]]
     return Problem(
         racks=racks,
         power=power,
@@ -174,8 +170,8 @@ def _in_numbers(
         topics=[topic for topic, _ in rows],
         before=[[places[id_] for id_ in each.replicas if id_ in places] for _, each in rows],
         leaders=[places.get(each.replicas[0], -1) for _, each in rows],
-        factors=[factor for name in chosen for factor in wanted_factors[name]],
-        sizes=None if sizes is None else [size for name in chosen for size in sizes[name]],
+        factors=[factor for name in topics for factor in factors[name]],
+        sizes=None if sizes is None else [size for name in topics for size in sizes[name]],
         base_bytes=held,
         disks=room or power,
     )
@@ -183,33 +179,33 @@ def _in_numbers(
 
 def _planned(
     cluster: Cluster,
-    chosen: Sequence[str],
+    topics: Sequence[str],
     brokers: tuple[Broker, ...],
-    wanted: Problem,
+    problem: Problem,
     sizes: Mapping[str, Sequence[int]] | None,
     room: Sequence[int] | None,
     within: float,
 ) -> Reassignment:
-    least, most = wanted.boxes()
-    found = spread(wanted, within)
-    fewest = found.moved()
-    shares = found.byte_goals
+    least, most = problem.boxes()
+    replicas = spread(problem, within)
+    fewest = replicas.moved()
+    shares = replicas.byte_goals
     if sizes is not None:
-        level_bytes(found, Scale(shares, within), least, most)
+        level_bytes(replicas, Scale(shares, within), least, most)
         for place, broker in enumerate(brokers):
-            if room is not None and found.bytes[place] > room[place]:
+            if room is not None and replicas.bytes[place] > room[place]:
                 raise PartwrightError(
-                    f"broker {broker.id} would hold {counted(found.bytes[place], 'byte')}, and its disk has room for "
-                    f"{room[place]}: add brokers, or take larger disks"
+                    f"broker {broker.id} would hold {counted(replicas.bytes[place], 'byte')}, and its disk has room "
+                    f"for {room[place]}: add brokers, or take larger disks"
                 )
-    rows = [(name, each) for name in chosen for each in cluster.topics[name]]
+    rows = [(name, each) for name in topics for each in cluster.topics[name]]
     moves = []
     for place, ((name, each), own, leader) in enumerate(
-        zip(rows, found.sets, lead(wanted, found.sets), strict=True)
+        zip(rows, replicas.sets, lead(problem, replicas.sets), strict=True)
     ):
         after = _listed(each, [brokers[at].id for at in own], brokers[leader].id)
         if after != each.replicas:
-            size = None if wanted.sizes is None else wanted.sizes[place]
+            size = None if problem.sizes is None else problem.sizes[place]
             moves.append(Move(name, each.id, each.replicas, after, each.leader, size))
     after_all = changed_cluster(cluster, brokers, moves)
     return Reassignment(
@@ -218,12 +214,12 @@ def _planned(
         moves=tuple(moves),
         brokers=broker_changes(cluster, after_all, moves, sizes),
         bounds=MoveBounds(
-            fewest_moves(wanted, least, most),
+            fewest_moves(problem, least, most),
             fewest,
-            None if sizes is None else fewest_bytes(wanted, shares, within),
+            None if sizes is None else fewest_bytes(problem, shares, within),
         ),
-        thin_before=thin(cluster, chosen) if max(wanted.racks) else 0,
-        thin=thin(after_all, chosen) if max(wanted.racks) else 0,
+        thin_before=thin(cluster, topics) if max(problem.racks) else 0,
+        thin=thin(after_all, topics) if max(problem.racks) else 0,
         bytes_within=None if sizes is None else within,
         byte_shares={broker.id: share for broker, share in zip(brokers, shares, strict=True)},
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
-from partwright.cluster.reassignment.shares import box
+from partwright.cluster.reassignment.problem import box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 __all__ = ["Replicas", "spread"]
 
 
-def spread(wanted: Problem, within: float = 0.0) -> Replicas:
+def spread(problem: Problem, within: float = 0.0) -> Replicas:
     """The brokers of each partition.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         within: If sizes are known, how far a broker may be from its share of all bytes, as a part of that share.
 
     Returns:
         Loads within their boxes, or as near to them as racks and few partitions allow, and the fewest new replicas
         among all such.
     """
-    found = Replicas(wanted, within)
-    shares = wanted.shares()
-    found.begin()
-    even(found, found.loads(), *box(shares))
-    return found
+    replicas = Replicas(problem, within)
+    shares = problem.shares()
+    replicas.begin()
+    even(replicas, replicas.loads(), *box(shares))
+    return replicas
 
 
 class Replicas:
@@ -41,19 +41,19 @@ class Replicas:
     broker or rack) how many replicas can go where, so that the cheapest way is found without going through all of them.
     """
 
-    def __init__(self, wanted: Problem, within: float) -> None:
-        self.wanted = wanted
+    def __init__(self, problem: Problem, within: float) -> None:
+        self.problem = problem
         self.within = within
-        self.goals = [float(each) for each in wanted.shares()]
-        self.byte_goals = wanted.byte_shares()
-        brokers, racks = len(wanted.racks), max(wanted.racks) + 1
-        self.limits = wanted.of_racks()
-        self.today = [frozenset(each) for each in wanted.before]
-        self.sets: list[list[int]] = [[] for _ in wanted.before]
+        self.goals = [float(each) for each in problem.shares()]
+        self.byte_goals = problem.byte_shares()
+        brokers, racks = len(problem.racks), max(problem.racks) + 1
+        self.limits = problem.of_racks()
+        self.today = [frozenset(each) for each in problem.before]
+        self.sets: list[list[int]] = [[] for _ in problem.before]
         self.of_broker: list[dict[int, None]] = [{} for _ in range(brokers)]
-        self.sizes = wanted.sizes or [0] * len(wanted.before)
-        self.bytes = list(wanted.base_bytes)
-        self.of_topic: list[Counter[int]] = [Counter() for _ in range(max(wanted.topics, default=-1) + 1)]
+        self.sizes = problem.sizes or [0] * len(problem.before)
+        self.bytes = list(problem.base_bytes)
+        self.of_topic: list[Counter[int]] = [Counter() for _ in range(max(problem.topics, default=-1) + 1)]
         # By cost of the replica that would go, 0 or 1, and by its broker: how many replicas there are, how many cannot
         # leave their rack, how many find another rack full, and how many find a broker that has the partition or had
         # it.
@@ -66,7 +66,7 @@ class Replicas:
 
     def loads(self) -> list[int]:
         """By broker, how many replicas it has."""
-        return [base + len(own) for base, own in zip(self.wanted.base, self.of_broker, strict=True)]
+        return [base + len(own) for base, own in zip(self.problem.base, self.of_broker, strict=True)]
 
     def moved(self) -> int:
         """How many replicas are on brokers that do not have them today."""
@@ -76,13 +76,13 @@ class Replicas:
 
     def begin(self) -> None:
         """Start with each partition as cheap as its rules allow: what can stay stays, new replicas go where room is."""
-        wanted = self.wanted
-        loads = [float(each) for each in wanted.base]
-        for own in wanted.before:
+        problem = self.problem
+        loads = [float(each) for each in problem.base]
+        for own in problem.before:
             for broker in own:
                 loads[broker] += 1
         kept = []
-        for own, factor in zip(wanted.before, wanted.factors, strict=True):
+        for own, factor in zip(problem.before, problem.factors, strict=True):
             stays = self._stay(own, factor, loads)
             for broker in set(own).difference(stays):
                 loads[broker] -= 1
@@ -90,7 +90,7 @@ class Replicas:
         for partition, stays in enumerate(kept):
             for broker in stays:
                 self._put(partition, broker)
-        for partition, factor in enumerate(wanted.factors):
+        for partition, factor in enumerate(problem.factors):
             while len(self.sets[partition]) < factor:
                 broker = self._roomiest(partition, loads)
                 loads[broker] += 1
@@ -99,7 +99,7 @@ class Replicas:
 
     def costs(self, broker: int) -> list[int | None]:
         """See `Arcs`: -1 takes a move back, 0 moves a replica that moves anyway, 1 moves one that could stay."""
-        racks, here = self.wanted.racks, self.wanted.racks[broker]
+        racks, here = self.problem.racks, self.problem.racks[broker]
         staying, moving = (
             [
                 self.count[cost][broker]
@@ -109,14 +109,14 @@ class Replicas:
             ]
             for cost, full in enumerate(of[broker] for of in self.full)
         )
-        found: list[int | None] = [
+        costs: list[int | None] = [
             -1 if back else 0 if again or new else 1 if old else None
             for back, again, new, old in zip(
                 self.back[1][broker], self.back[0][broker], moving, staying, strict=True
             )
         ]
-        found[broker] = None
-        return found
+        costs[broker] = None
+        return costs
 
     def move(self, giver: int, taker: int, cost: int) -> None:
         """See `Arcs`. The replica is of the topic in which the giver exceeds the taker the most."""
@@ -129,7 +129,7 @@ class Replicas:
         self.sets[partition].remove(giver)
         del self.of_broker[giver][partition]
         self.bytes[giver] -= self.sizes[partition]
-        self.of_topic[self.wanted.topics[partition]][giver] -= 1
+        self.of_topic[self.problem.topics[partition]][giver] -= 1
         self._put(partition, taker)
         self._tell(partition, 1)
 
@@ -138,11 +138,11 @@ class Replicas:
         own = self.sets[partition]
         if taker in own:
             return False
-        racks = self.wanted.racks
+        racks = self.problem.racks
         there, here = racks[taker], racks[giver]
         if there == here:
             return True
-        least, most = self.limits[self.wanted.factors[partition]]
+        least, most = self.limits[self.problem.factors[partition]]
         counts = [racks[each] for each in own]
         return counts.count(there) < most[there] and counts.count(here) > least[here]
 
@@ -157,8 +157,8 @@ class Replicas:
             for each in self.of_broker[giver]
             if self.cost(each, giver, taker) == cost and self.can_go(each, giver, taker)
         )
-        topics = self.wanted.topics
-        size = self._size_wanted(giver, taker)
+        topics = self.problem.topics
+        size = self._size_needed(giver, taker)
 
         def worth(partition: int) -> tuple[float, int]:
             # Prefer the smallest that is large enough, or else the largest; then decide by topic.
@@ -168,26 +168,26 @@ class Replicas:
 
         return max(able, key=worth)
 
-    def _size_wanted(self, giver: int, taker: int) -> float:
+    def _size_needed(self, giver: int, taker: int) -> float:
         """How large the moved replica should be, so that both brokers' bytes are within bounds after all moves."""
-        if self.wanted.sizes is None:
+        if self.problem.sizes is None:
             return 0
-        found = []
+        sizes = []
         for broker, sign in ((giver, 1), (taker, -1)):
-            share, count = self.byte_goals[broker], self.wanted.base[broker] + len(self.of_broker[broker])
+            share, count = self.byte_goals[broker], self.problem.base[broker] + len(self.of_broker[broker])
             off = sign * (self.bytes[broker] - share) - self.within * share
-            found.append(off / max(1.0, sign * (count - self.goals[broker])))
-        return max(0.0, *found)
+            sizes.append(off / max(1.0, sign * (count - self.goals[broker])))
+        return max(0.0, *sizes)
 
     def _put(self, partition: int, broker: int) -> None:
         self.sets[partition].append(broker)
         self.of_broker[broker][partition] = None
         self.bytes[broker] += self.sizes[partition]
-        self.of_topic[self.wanted.topics[partition]][broker] += 1
+        self.of_topic[self.problem.topics[partition]][broker] += 1
 
     def _stay(self, own: Sequence[int], factor: int, loads: list[float]) -> list[int]:
         """The largest set of a partition's replicas that can stay; if some must go, the fullest brokers' go."""
-        racks = self.wanted.racks
+        racks = self.problem.racks
         least, most = self.limits[factor]
         stays = list(own)
         while True:
@@ -200,21 +200,21 @@ class Replicas:
             stays.remove(max(able, key=lambda each: (loads[each] - self.goals[each], each)))
 
     def _roomiest(self, partition: int, loads: list[float]) -> int:
-        racks, own = self.wanted.racks, self.sets[partition]
-        least, most = self.limits[self.wanted.factors[partition]]
+        racks, own = self.problem.racks, self.sets[partition]
+        least, most = self.limits[self.problem.factors[partition]]
         counts = Counter(racks[each] for each in own)
         lacking = {rack for rack, low in enumerate(least) if counts[rack] < low}
         needed = sum(least[rack] - counts[rack] for rack in lacking)
-        if needed < self.wanted.factors[partition] - len(own):
+        if needed < self.problem.factors[partition] - len(own):
             lacking = {rack for rack, high in enumerate(most) if counts[rack] < high}
-        of_topic = self.of_topic[self.wanted.topics[partition]]
+        of_topic = self.of_topic[self.problem.topics[partition]]
         able = (each for each, rack in enumerate(racks) if rack in lacking and each not in own)
         return min(able, key=lambda each: (loads[each] - self.goals[each], of_topic[each], each))
 
     def _tell(self, partition: int, sign: int) -> None:
         """Add a partition's replicas to the counts, or remove them."""
-        racks, own, today = self.wanted.racks, self.sets[partition], self.today[partition]
-        least, most = self.limits[self.wanted.factors[partition]]
+        racks, own, today = self.problem.racks, self.sets[partition], self.today[partition]
+        least, most = self.limits[self.problem.factors[partition]]
         counts = Counter(racks[each] for each in own)
         for broker in own:
             cost = 0 if broker in today else 1

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from partwright._check import counted, listed, number, object_fields, read_json, shown
 from partwright.answer import Answer
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.batches import Batch
-from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.moves import Batch, Move
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 
@@ -65,7 +64,7 @@ class CheckedPlan(Answer):
         is_executed: Whether it has been executed.
     """
 
-    DOCUMENT = "reassign_saved"
+    DOCUMENT = "reassign"
 
     folder: str
     saved: Saved
@@ -159,21 +158,21 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
     live = {broker.id for broker in cluster.brokers}
     now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
     moves = list(moves)
-    found = dict.fromkeys(off_plan(moves, now))
+    sentences = dict.fromkeys(off_plan(moves, now))
     for each in moves:
         topic = each.topic
         if topic not in cluster.topics:
             continue
         counts = len(cluster.topics[topic]), len(before.topics[topic])
         if counts[0] != counts[1]:
-            found[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
+            sentences[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
         own = now.get((topic, each.partition))
         if own is not None and own.replicas != each.after and own.leader is None:
-            found[f"partition {topic}-{each.partition} has no leader"] = None
+            sentences[f"partition {topic}-{each.partition} has no leader"] = None
         for broker in each.after:
             if broker not in live:
-                found[f"broker {broker} is not in the cluster"] = None
-    return tuple(found)
+                sentences[f"broker {broker} is not in the cluster"] = None
+    return tuple(sentences)
 
 
 def off_plan(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[str]:
@@ -184,19 +183,19 @@ def off_plan(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) ->
         now: The partitions that there are, by topic and number.
     """
     topics = {topic for topic, _ in now}
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for each in moves:
         own = now.get((each.topic, each.partition))
         if each.topic not in topics:
-            found[f"topic {each.topic} is gone"] = None
+            sentences[f"topic {each.topic} is gone"] = None
         elif own is None:
-            found[f"partition {each.topic}-{each.partition} is gone"] = None
+            sentences[f"partition {each.topic}-{each.partition} is gone"] = None
         elif own.replicas not in {each.before, each.after} and not each.is_moving(own.replicas):
-            found[
+            sentences[
                 f"partition {each.topic}-{each.partition} is on the brokers {_ids(own.replicas)}, and was on "
                 f"{_ids(each.before)}"
             ] = None
-    return list(found)
+    return list(sentences)
 
 
 def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> None:
@@ -205,12 +204,12 @@ def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> 
     Raises:
         PartwrightError: The cluster has changed; the sentence says how.
     """
-    said = changed(before, moves, cluster)
-    if said:
-        more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+    changes = changed(before, moves, cluster)
+    if changes:
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
         raise PartwrightError(
-            f"the cluster has changed since the plan was made: {'; '.join(said[:_SHOWN])}{more}: make a new plan",
-            value=said,
+            f"the cluster has changed since the plan was made: {'; '.join(changes[:_SHOWN])}{more}: make a new plan",
+            value=changes,
         )
 
 
@@ -229,36 +228,30 @@ def _partitions(
     file: Path, fields: Sequence[str], today: Mapping[tuple[str, int], Partition]
 ) -> Iterable[tuple[str, int, Json]]:
     """Topic, number and fields of each partition that a file of Kafka's tools lists."""
-    given = _read(file)
+    document = _read(file)
     try:
-        plan: Json = object_fields(given, "a plan", fields, "partitions")
+        plan: Json = object_fields(document, "a plan", fields, "partitions")
         for each in listed(plan["partitions"], "partitions"):
             own = object_fields(each, "a partition", ("topic", "partition", "replicas", "log_dirs"), "topic")
-            found = str(own["topic"]), number(own.get("partition"), "a partition")
-            if found not in today:
-                raise _not_planned_for(*found)
-            yield *found, own
+            topic, partition = str(own["topic"]), number(own.get("partition"), "a partition")
+            if (topic, partition) not in today:
+                raise PartwrightError(  # noqa: TRY301 - its sentence gets the file's name
+                    f"there is {topic}-{partition}, which {_CLUSTER} does not have: make a new plan"
+                )
+            yield topic, partition, own
     except PartwrightError as error:
         raise error.within(str(file)) from None
 
 
 def _replicas(partition: Json, file: Path) -> tuple[int, ...]:
     try:
-        replicas = listed(partition.get("replicas"), "replicas")
-        ids = tuple(number(one, "a broker's id") for one in replicas)
-        if not ids:
-            raise _no_replicas(partition["topic"])
+        ids = tuple(number(each, "a broker's id") for each in listed(partition.get("replicas"), "replicas"))
     except PartwrightError as error:
         raise error.within(str(file)) from None
+    if not ids:
+        topic = shown(partition["topic"])
+        raise PartwrightError(f"{file}: topic {topic}: a partition has no replicas: name at least one broker")
     return ids
-
-
-def _not_planned_for(topic: str, partition: int) -> PartwrightError:
-    return PartwrightError(f"there is {topic}-{partition}, which {_CLUSTER} does not have: make a new plan")
-
-
-def _no_replicas(topic: object) -> PartwrightError:
-    return PartwrightError(f"topic {shown(topic)}: a partition has no replicas: name at least one broker")
 
 
 def _ids(brokers: Sequence[int]) -> str:

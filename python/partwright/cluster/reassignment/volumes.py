@@ -55,63 +55,63 @@ class _Step(NamedTuple):
     taker: int
 
 
-def level_bytes(found: Replicas, scale: Scale, least: Sequence[int], most: Sequence[int]) -> None:
+def level_bytes(replicas: Replicas, scale: Scale, least: Sequence[int], most: Sequence[int]) -> None:
     """Exchange replicas until all brokers are within the scale, or no exchange helps the others.
 
     Args:
-        found: The replicas, which change.
+        replicas: The replicas, which change.
         scale: The target for their bytes.
         least: By broker, the fewest replicas that it may have.
         most: By broker, the most.
     """
     brokers = range(len(scale.shares))
     while True:
-        loads = found.bytes
+        loads = replicas.bytes
         far = sorted(brokers, key=lambda at: -abs(scale.off(at, loads[at])))
         outside = [at for at in far if abs(scale.off(at, loads[at])) > scale.within]
-        steps = (_best(found, scale, at, least, most) for at in outside)
+        steps = (_best(replicas, scale, at, least, most) for at in outside)
         step = next((each for each in steps if each is not None), None)
         if step is None:
             return
-        found.replace(step.goes, step.giver, step.taker)
+        replicas.replace(step.goes, step.giver, step.taker)
         if step.comes is not None:
-            found.replace(step.comes, step.taker, step.giver)
+            replicas.replace(step.comes, step.taker, step.giver)
 
 
 def _best(
-    found: Replicas, scale: Scale, broker: int, least: Sequence[int], most: Sequence[int]
+    replicas: Replicas, scale: Scale, broker: int, least: Sequence[int], most: Sequence[int]
 ) -> _Step | None:
     """The exchange that helps a broker most for each replica moved."""
-    loads = found.bytes
+    loads = replicas.bytes
     gives = loads[broker] > scale.shares[broker]
     others = [at for at in range(len(loads)) if at != broker]
     others.sort(key=lambda at: scale.off(at, loads[at]), reverse=not gives)
     pairs = [(broker, other) if gives else (other, broker) for other in others[:_ASKED]]
-    steps = (step for pair in pairs for step in _steps(found, scale, pair, least, most))
+    steps = (step for pair in pairs for step in _steps(replicas, scale, pair, least, most))
     return max(steps, key=lambda step: step.worth, default=None)
 
 
 def _steps(
-    found: Replicas, scale: Scale, pair: tuple[int, int], least: Sequence[int], most: Sequence[int]
+    replicas: Replicas, scale: Scale, pair: tuple[int, int], least: Sequence[int], most: Sequence[int]
 ) -> Iterator[_Step]:
     giver, taker = pair
-    sizes, loads, counts = found.sizes, found.bytes, found.loads()
+    sizes, loads, counts = replicas.sizes, replicas.bytes, replicas.loads()
     pain = scale.pain(giver, loads[giver]) + scale.pain(taker, loads[taker])
     middle = (loads[giver] - scale.shares[giver] - loads[taker] + scale.shares[taker]) / 2
-    back = sorted(found.of_broker[taker], key=lambda each: (sizes[each], each))
+    back = sorted(replicas.of_broker[taker], key=lambda each: (sizes[each], each))
     sized = [sizes[each] for each in back]
     one_way = counts[giver] > least[giver] and counts[taker] < most[taker]
-    for goes in found.of_broker[giver]:
-        if not found.can_go(goes, giver, taker):
+    for goes in replicas.of_broker[giver]:
+        if not replicas.can_go(goes, giver, taker):
             continue
         place = bisect_left(sized, sizes[goes] - middle)
         comes: list[int | None] = [*back[max(0, place - _NEAR) : place + _NEAR]]
-        cost = found.cost(goes, giver, taker)
+        cost = replicas.cost(goes, giver, taker)
         for each in [*comes, None] if one_way else comes:
-            if each is not None and not found.can_go(each, taker, giver):
+            if each is not None and not replicas.can_go(each, taker, giver):
                 continue
             less = sizes[goes] - (0 if each is None else sizes[each])
             after = scale.pain(giver, loads[giver] - less) + scale.pain(taker, loads[taker] + less)
-            own = cost + (0 if each is None else found.cost(each, taker, giver))
+            own = cost + (0 if each is None else replicas.cost(each, taker, giver))
             if pain - after > _NOTHING * (1 + pain):
                 yield _Step((pain - after) / (1 + max(0, own)), goes, each, giver, taker)

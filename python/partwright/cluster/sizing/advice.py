@@ -4,41 +4,49 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from partwright._check import MOST_MADE, Json, at_least_one, counted, number, options, span
-from partwright.answer import Answer
+from partwright._check import (
+    MOST_MADE,
+    Json,
+    at_least_one,
+    counted,
+    listed,
+    number,
+    options,
+    refused,
+    shown,
+    span,
+)
+from partwright.answer import Answer, Question
 from partwright.cluster.sizing.costs import (
     MEASURED_MB_S,
+    PLATFORM_SOURCES,
     RAO_2015,
     SOURCES,
     BrokerFleet,
     CostEstimate,
     Load,
+    Platform,
     TopicClients,
     figures,
+    platform_of,
     warnings,
 )
-from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
-from partwright.cluster.sizing.proportions import (
-    apportioned,
-    even,
-    floats,
-    measured,
-    positive,
-    powers_of,
-    written,
-)
 from partwright.errors import PartwrightError
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
 __all__ = ["Advice", "BrokerFleet", "Choice", "Need", "TopicClients", "advise"]
 
 _TIMES = (1, 2, 10)
+_MOST_BROKERS = 1000
+_MOST = 10**12
+# How many tenths of its share a broker of unequal power may lead, and how far we look for such a count.
+_UNEVEN = 11
+_LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +109,11 @@ class Advice(Answer):
             >>> advise(100).to_dict()["recommended"]
             12
         """
-        told = asdict(self)
-        del told["target_mb_s"], told["platform"], told["assumed"]
-        for choice in told["choices"]:
+        fields = asdict(self)
+        del fields["target_mb_s"], fields["platform"], fields["assumed"]
+        for choice in fields["choices"]:
             choice["figures"] = [each._asdict() for each in choice["figures"]]
-        return {**told, "sources": self.sources}
+        return {**fields, "sources": self.sources}
 
 
 def advise(
@@ -181,8 +189,8 @@ def advise(
             partitions, count, replicas, max(leaders), of_topic + fleet.held, floats(kept), threads, clients, fleet,
             floats(cleaned), platform,
         )  # fmt: skip
-        found = tuple(figures(load))
-        choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
+        estimates = tuple(figures(load))
+        choices.append(Choice(partitions, leaders, estimates, tuple(warnings(load, estimates))))
     notes = _notes(target, consumed, clients.consumers, powers, choices[0])
     unknown = [name for name in ("produce_mb_s", "consume_mb_s") if getattr(clients, name) is MEASURED_MB_S]
     assumed = (
@@ -253,3 +261,99 @@ def _notes(
             f"{', '.join(map(str, first.leaders))} by kafka-topics.sh --replica-assignment"
         )
     return notes
+
+
+def even(count: int, powers: Sequence[int]) -> int:
+    """The first number from a count on that brokers share evenly, or nearly in proportion to their power.
+
+    Examples:
+        >>> even(13, powers_of(3, None)), even(5, powers_of(None, [1, 1, 2]))
+        (15, 8)
+    """
+    if len(set(powers)) == 1:
+        return -(-count // len(powers)) * len(powers)
+    whole = sum(powers)
+    best, least = count, math.inf
+    for each in range(count, count + _LOOKED_AT):
+        led = _in_proportion(each, powers)
+        if min(led) == 0:
+            continue
+        if all(one * whole * 10 <= each * power * _UNEVEN for one, power in zip(led, powers, strict=True)):
+            return each
+        over = max(one * whole / (each * power) for one, power in zip(led, powers, strict=True))
+        if over < least:
+            best, least = each, over
+    return best
+
+
+def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
+    """Leaders by broker: whole numbers in proportion to power; the largest remainders get the rest.
+
+    If there are enough, every broker leads at least one, however weak it is compared with the others.
+
+    Examples:
+        >>> apportioned(14, powers_of(None, [1, 1, 2])), apportioned(10, powers_of(None, [1, 1000]))
+        ((4, 3, 7), (1, 9))
+    """
+    led = _in_proportion(count, powers)
+    while min(led) == 0 and count >= len(led):
+        led[led.index(max(led))] -= 1
+        led[led.index(0)] += 1
+    return tuple(led)
+
+
+def _in_proportion(count: int, powers: Sequence[int]) -> list[int]:
+    whole = sum(powers)
+    shares, left = zip(*(divmod(count * power, whole) for power in powers), strict=True)
+    order = sorted(range(len(powers)), key=lambda place: (-left[place], place))
+    more = set(order[: count - sum(shares)])
+    return [one + (place in more) for place, one in enumerate(shares)]
+
+
+def powers_of(brokers: object, power: object) -> tuple[int, ...]:
+    """Each broker's power as whole numbers in the given proportion; all equal if none is given.
+
+    Examples:
+        >>> powers_of(None, [1, 1.5]), powers_of(3, None)
+        ((2, 3), (1, 1, 1))
+    """
+    if power is None:
+        return (1,) * (3 if brokers is None else at_least_one(brokers, "brokers", _MOST_BROKERS))
+    powers = [positive(each, "power") for each in listed(power, "power")]
+    at_least_one(len(powers), "the number of powers", _MOST_BROKERS)
+    if brokers is not None and at_least_one(brokers, "brokers", _MOST_BROKERS) != len(powers):
+        reason = f"has {counted(len(powers), 'number')} and brokers is {brokers}: a number for each broker"
+        raise refused(power, "power", reason)
+    common = math.lcm(*(each.denominator for each in powers))
+    return tuple(int(each * common) for each in powers)
+
+
+def measured(given: object, what: str) -> tuple[Fraction, Fraction]:
+    """A number, or a range of two."""
+    if isinstance(given, (tuple, list)):
+        if len(given) != 2:  # noqa: PLR2004 - a range has two ends
+            raise refused(given, what, f"is a number or a range of two, not {shown(given)}")
+        low, high = (positive(each, what) for each in given)
+        if low > high:
+            raise refused(given, what, f"is a range from {written(low)} to {written(high)}: turn it round")
+        return low, high
+    number = positive(given, what)
+    return number, number
+
+
+def positive(given: Any, what: str) -> Fraction:
+    """A number above 0, exactly as it is written."""
+    if type(given) not in {int, float} or not 0 < given <= _MOST:
+        raise refused(given, what, f"is a number above 0, {_MOST:,} at most, not {shown(given)}")
+    # Read as written, so that 1.1 times 100 is exactly 110 and does not round up to another partition.
+    return Fraction(str(given))
+
+
+def floats(ends: tuple[Fraction, Fraction]) -> tuple[float, float]:
+    """A range for arithmetic that need not be exact."""
+    return float(ends[0]), float(ends[1])
+
+
+def written(number: Fraction) -> str:
+    """A number for a sentence."""
+    return f"{float(number):,.10g}"

@@ -1,33 +1,37 @@
 """What a number of partitions costs a cluster and its clients: ranges, each with its source and assumptions.
 
+The limits of providers, AWS MSK by instance size and Redpanda by memory, are those that they publish.
+
 Jun Rao's figures are from his articles, with ZooKeeper and an older Kafka; tests/kafka/test_partition_costs.py repeats
 our measurements.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
-from partwright.cluster.sizing.platforms import sizes_for
+from partwright._check import counted, refused, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from partwright.cluster.sizing.platforms import Platform
 
 __all__ = [
     "FILES_A_SEGMENT",
     "INDEX_BYTES",
     "MAPS_A_SEGMENT",
     "MEASURED_MB_S",
+    "PLATFORM_SOURCES",
     "SOURCES",
     "BrokerFleet",
     "CostEstimate",
     "Load",
+    "Platform",
     "TopicClients",
     "figures",
+    "platform_of",
+    "sizes_for",
     "warnings",
 ]
 
@@ -41,7 +45,31 @@ SOURCES = {
     "https://www.confluent.io/blog/kafka-without-zookeeper-a-sneak-peek/",
     MEASURED: "on a broker of Kafka 4.3.1, by tests/kafka/test_partition_costs.py of partwright",
 }
-"""The sources of every answer; a platform's are in `partwright.cluster.sizing.platforms`."""
+"""The sources of every answer; a platform's are in `PLATFORM_SOURCES`."""
+
+MSK = "AWS MSK"
+REDPANDA = "Redpanda 26.2"
+PLATFORM_SOURCES = {
+    MSK: "Best practices for Standard brokers, read from a copy of 2024 or later, as it has M7g, "
+    "https://docs.aws.amazon.com/msk/latest/developerguide/bestpractices.html",
+    REDPANDA: "Sizing guidelines of version 26.2 (2026), "
+    "https://docs.redpanda.com/streaming/26.2/deploy/redpanda/manual/sizing/",
+}
+# Leaders and followers on one broker, by the size after the family's name.
+_T3 = {"t3.small": 300}
+_BY_SIZE = {"large": 1000, "xlarge": 1000, "2xlarge": 2000}
+_LARGEST = 4000
+_LARGE = {
+    "m5": ("4xlarge", "8xlarge", "12xlarge", "16xlarge", "24xlarge"),
+    "m7g": ("4xlarge", "8xlarge", "12xlarge", "16xlarge"),
+}
+_MOST = {
+    **_T3,
+    **{f"{family}.{size}": most for family in _LARGE for size, most in _BY_SIZE.items()},
+    **{f"{family}.{size}": _LARGEST for family, sizes in _LARGE.items() for size in sizes},
+}
+_MSK_NAME = re.compile(r"msk:(?:kafka\.)?([a-z0-9.]+)")
+_MEGABYTE = 1_000_000
 
 FILES_A_SEGMENT = 1
 MAPS_A_SEGMENT = 2
@@ -59,6 +87,22 @@ _FILES_LIMIT, _MAPS_LIMIT = 100_000, 65_530
 
 MEASURED_MB_S = (10.0, 50.0)
 """What is assumed of a partition and of a consumer if nobody has measured yours."""
+
+
+class Platform(NamedTuple):
+    """A provider's published limits.
+
+    Attributes:
+        name: Its name in a sentence.
+        source: The source of the limits.
+        most_replicas: The most replicas that a broker should have; None if it depends on its memory.
+        bytes_a_replica: The memory that each replica needs; None if the provider does not say.
+    """
+
+    name: str
+    source: str
+    most_replicas: int | None = None
+    bytes_a_replica: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +319,7 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
     )
 
 
-def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
+def warnings(load: Load, estimates: tuple[CostEstimate, ...]) -> Iterator[str]:
     """A sentence for each figure beyond a limit that Kafka or its authors name.
 
     Examples:
@@ -283,22 +327,20 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
         >>> list(warnings(load, tuple(figures(load))))
         []
     """
-    high = {each.name: each.high for each in found}
+    high = {each.name: each.high for each in estimates}
     if load.partitions > _MOST_AT_ONCE:
         yield f"Kafka's controller makes at most {_MOST_AT_ONCE:,} partitions in one request: add the others later"
     if load.busiest_replicas > _MOST_REPLICAS:
         yield (
-            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than {_MOST_REPLICAS:,}, the rule "
-            f"of thumb with "
-            f"ZooKeeper ({RAO_2018}); KRaft takes more, try it"
+            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than {_MOST_REPLICAS:,}, the rule of "
+            f"thumb with ZooKeeper ({RAO_2018}); KRaft takes more, try it"
         )
     platform = load.platform
     if platform and platform.most_replicas and load.busiest_replicas > platform.most_replicas:
         larger = next(sizes_for(load.busiest_replicas, platform.name), None)
         yield (
             f"{counted(load.busiest_replicas, 'replica')} on a broker are more than the {platform.most_replicas:,} "
-            f"that AWS "
-            f"recommends for {platform.name} ({platform.source}): "
+            f"that AWS recommends for {platform.name} ({platform.source}): "
             f"{'take more brokers' if larger is None else f'take kafka.{larger}, or more brokers'}"
         )
     if load.replication_factor > 1 and load.partitions > 100 * load.brokers * load.replication_factor:
@@ -318,3 +360,40 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
             f"open batches of all partitions take {high['memory of a producer']:,.0f} bytes, and buffer.memory is "
             f"{load.clients.buffer_memory:,}: a producer with many keys waits, or has smaller batches"
         )
+
+
+def platform_of(given: object) -> Platform:
+    """A platform by its name: `msk:` and an instance size, such as `msk:m7g.large`, or `redpanda`.
+
+    Raises:
+        PartwrightError: No platform has this name.
+
+    Examples:
+        >>> platform_of("msk:m7g.large").most_replicas, platform_of("redpanda").bytes_a_replica
+        (1000, 2000000)
+        >>> platform_of("msk:m5.huge")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: platform is redpanda or msk:SIZE with one of t3.small, m5.large, m5.xlarge, m5.2xlarge, m7g.large, m7g.xlarge, m7g.2xlarge, m5.4xlarge, m5.8xlarge, m5.12xlarge, m5.16xlarge, m5.24xlarge, m7g.4xlarge, m7g.8xlarge, m7g.12xlarge, m7g.16xlarge, not 'msk:m5.huge'
+    """  # noqa: E501 - an example is one line
+    if given == "redpanda":
+        return Platform("Redpanda", REDPANDA, bytes_a_replica=2 * _MEGABYTE)
+    found = _MSK_NAME.fullmatch(given) if isinstance(given, str) else None
+    most = None if found is None else _MOST.get(found[1])
+    if found is None or most is None:
+        raise refused(
+            given, "platform", f"is redpanda or msk:SIZE with one of {', '.join(_MOST)}, not {shown(given)}"
+        )
+    return Platform(f"kafka.{found[1]}", MSK, most)
+
+
+def sizes_for(replicas: int, like: str) -> Iterator[str]:
+    """The sizes of the same family that take this many replicas.
+
+    Examples:
+        >>> next(sizes_for(1500, "kafka.m7g.large"))
+        'm7g.2xlarge'
+    """
+    family = like.removeprefix("kafka.").partition(".")[0]
+    for name, most in _MOST.items():
+        if most >= replicas and name.startswith(f"{'m7g' if family == 't3' else family}."):
+            yield name

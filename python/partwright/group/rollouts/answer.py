@@ -11,7 +11,7 @@ from partwright._check import counted
 from partwright.answer import Answer
 from partwright.group.member_client import refuses_list
 from partwright.group.play_script import play
-from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
+from partwright.group.rollouts.candidates import CLIENTS, broker_lines, client_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,26 +117,20 @@ class Tried:
 
     def to_dict(self) -> Json:
         """As in `partwright rollout --json`."""
-        found: Json = {
-            "protocol": self.candidate.protocol,
-            "assignor": self.candidate.assignor,
-            "static": self.candidate.static,
-            "config": dict(self.candidate.config),
-            "workload": self.workload.kind,
-            "unread_s": self.unread_s._asdict(),
-            "longest_unread_s": self.longest_unread_s._asdict(),
-            "still_s_per_member": self.still_s._asdict(),
-            "rebalances": self.rebalances,
-            "moved": self.moved,
-            "idle": self.idle,
-            "plays": len(self.lived),
+        candidate = self.candidate
+        fields: Json = {name: getattr(candidate, name) for name in ("protocol", "assignor", "static")}
+        spreads = {
+            "unread_s": self.unread_s,
+            "longest_unread_s": self.longest_unread_s,
+            "still_s_per_member": self.still_s,
         }
-        if self.behind is not None and self.read_twice is not None:
-            found |= {
-                "records_behind": self.behind._asdict(),
-                "records_read_twice": self.read_twice._asdict(),
-            }
-        return {**found, "failures": self.failures} if self.failures else found
+        fields |= {"config": dict(candidate.config), "workload": self.workload.kind}
+        fields |= {name: spread._asdict() for name, spread in spreads.items()}
+        fields |= {name: getattr(self, name) for name in ("rebalances", "moved", "idle")}
+        fields["plays"] = len(self.lived)
+        records = {"records_behind": self.behind, "records_read_twice": self.read_twice}
+        fields |= {name: spread._asdict() for name, spread in records.items() if spread is not None}
+        return {**fields, "failures": self.failures} if self.failures else fields
 
 
 @dataclass(frozen=True)
@@ -315,10 +309,10 @@ class Rollout(Answer):
         if not refusing:
             return [rolled]
         names = " and ".join(refusing)
-        told = f"{names} refuse{'s' if len(refusing) == 1 else ''} a list of both"
+        refusal = f"{names} refuse{'s' if len(refusing) == 1 else ''} a list of both"
         if len(refusing) == len(self.clients):
-            return [f"{told}, {both}: stop all consumers in between."]
-        return [f"{rolled} {told}: stop all consumers of {names} in between."]
+            return [f"{refusal}, {both}: stop all consumers in between."]
+        return [f"{rolled} {refusal}: stop all consumers of {names} in between."]
 
     def to_dict(self) -> Json:
         """As in `partwright rollout --json`.
@@ -327,25 +321,17 @@ class Rollout(Answer):
         named), `readiness` (if some pods of the roll have no partition), `settings` by client, `assumed` and
         `left_out`.
         """
+        names = ("pods_at_once", "readers_at_once", "blocks_roll", "may_block_roll")
+        text = self.readiness()
+        readiness = {**{name: getattr(self, name) for name in names}, "text": text}
         return {
-            "summary": self.summary,
-            "recommended": self.recommended,
-            "today": self.today,
+            **{name: getattr(self, name) for name in ("summary", "recommended", "today")},
             "candidates": [each.to_dict() for each in self.tried],
             **({"clients": list(self.clients)} if self.clients else {}),
-            **({} if self.readiness() is None else {"readiness": self._readiness()}),
+            **({} if text is None else {"readiness": readiness}),
             "settings": self.settings(),
             "assumed": [*self.assumed, *self.of_group],
             "left_out": list(self.left_out),
-        }
-
-    def _readiness(self) -> Json:
-        return {
-            "pods_at_once": self.pods_at_once,
-            "readers_at_once": self.readers_at_once,
-            "blocks_roll": self.blocks_roll,
-            "may_block_roll": self.may_block_roll,
-            "text": self.readiness(),
         }
 
 
@@ -389,6 +375,5 @@ def recommended(tried: Sequence[Tried], today: int | None) -> int:
     most = least + max(_ALIKE * least, _ALIKE_S)
     as_good = [place for place in sound if tried[place].unread_s.median <= most]
     return min(
-        as_good,
-        key=lambda place: (tried[place].moved, tried[place].rebalances, tried[place].unread_s.median),
+        as_good, key=lambda place: (tried[place].moved, tried[place].rebalances, tried[place].unread_s.median)
     )

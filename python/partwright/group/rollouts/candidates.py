@@ -1,9 +1,14 @@
-"""The candidates of a roll: each assignor of either protocol, with dynamic and with static members.
+"""The candidates of a roll, each assignor of either protocol with dynamic and with static members, and their settings.
 
 >>> [(each.protocol, each.assignor) for each in candidates() if each.static]
 [('classic', 'range'), ('classic', 'roundrobin'), ('classic', 'sticky'), ('classic', 'cooperative-sticky'), ('consumer', 'uniform'), ('consumer', 'range')]
 >>> [each.label for each in candidates(["kafka-go"])], lacking(["kafkajs"])
 (['range, dynamic members', 'roundrobin, dynamic members'], ['KIP-848: kafkajs does not have it', 'static members: kafkajs does not have them'])
+>>> lines = client_lines(Candidate("classic", "cooperative-sticky", static=True, config={"session.timeout.ms": 90000}))
+>>> lines["librdkafka"][0], lines["librdkafka"][2]
+('partition.assignment.strategy=cooperative-sticky', 'session.timeout.ms=90000')
+>>> lines["kafkajs"]
+'kafkajs does not have cooperative-sticky'
 """  # noqa: E501 - an example is one line
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from partwright.assignors.mixed.clients import answering_version, assignors_of
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, answering_version, assignors_of
 from partwright.errors import PartwrightError
 from partwright.group.configs import MemberConfigs, read_configs
 from partwright.group.member_client import JAVA, assignors_version, has_static_members, speaks_kip_848
@@ -19,7 +24,16 @@ from partwright.group.member_client import JAVA, assignors_version, has_static_m
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Candidate", "Client", "candidates", "covering", "lacking"]
+__all__ = [
+    "CLIENTS",
+    "Candidate",
+    "Client",
+    "broker_lines",
+    "candidates",
+    "client_lines",
+    "covering",
+    "lacking",
+]
 
 _SERVER = ("uniform", "range")
 _BY_RACKS = "rack-affinity"
@@ -30,6 +44,49 @@ _LONGEST_MS = 1_800_000
 _SESSION = {"classic": "session.timeout.ms", "consumer": "group.consumer.session.timeout.ms"}
 # `group.consumer.session.timeout.ms` of a broker that nobody has configured.
 _BROKERS_MS = 45_000
+
+CLIENTS = tuple(DEFAULT_ASSIGNORS)
+
+# By client, its setting for a classic assignor: by the assignor's wire name, and as the names of classes have it.
+_CLASSIC = {
+    "java": "partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor",
+    "librdkafka": "partition.assignment.strategy={assignor}",
+    "sarama": "config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{{"
+    "sarama.NewBalanceStrategy{name}()}}",
+    "kafka-go": "GroupBalancers: []kafka.GroupBalancer{{kafka.{name}GroupBalancer{{}}}}",
+    "franz-go": "kgo.Balancers(kgo.{name}Balancer())",
+    "kafkajs": "partitionAssigners: [PartitionAssigners.roundRobin]",
+    "kafka-python": "partition_assignment_strategy=[{name}PartitionAssignor]",
+    "aiokafka": "partition_assignment_strategy=[{name}PartitionAssignor]",
+}
+_COOPERATIVE_OF_PYTHON = "partition_assignment_strategy=[CooperativeStickyAssignor]"
+_NAMES = {
+    "range": "Range",
+    "roundrobin": "RoundRobin",
+    "sticky": "Sticky",
+    "cooperative-sticky": "CooperativeSticky",
+}
+_NEXT = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true))'
+_CONSUMER = ("group.protocol=consumer", "group.remote.assignor={assignor}")
+# The balancer says which of the broker's assignors is asked for; the protocol is behind a flag that may change.
+_FRANZ_GO = {"uniform": "kgo.CooperativeStickyBalancer()", "range": "kgo.RangeBalancer()"}
+_POD = "<the pod's name>"
+_STATIC: dict[str, str] = {
+    "java": f"group.instance.id={_POD}",
+    "librdkafka": f"group.instance.id={_POD}",
+    "sarama": "config.Consumer.Group.InstanceId = podName",
+    "franz-go": "kgo.InstanceID(podName)",
+    "kafka-python": "group_instance_id=pod_name",
+    "aiokafka": "group_instance_id=pod_name",
+}
+_SESSION_LINES = {
+    "java": "session.timeout.ms={ms}",
+    "librdkafka": "session.timeout.ms={ms}",
+    "sarama": "config.Consumer.Group.Session.Timeout = {ms} * time.Millisecond",
+    "franz-go": "kgo.SessionTimeout({ms} * time.Millisecond)",
+    "kafka-python": "session_timeout_ms={ms}",
+    "aiokafka": "session_timeout_ms={ms}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +201,14 @@ def lacking(clients: Sequence[str]) -> list[str]:
     def without(has: Callable[[str], bool]) -> str:
         return " and ".join(each for each in clients if not has(each))
 
-    found = []
+    sentences = []
     if names := without(speaks_kip_848):
-        found.append(f"KIP-848: {names} {_does(names)} not have it")
+        sentences.append(f"KIP-848: {names} {_does(names)} not have it")
     if names := without(has_static_members):
-        found.append(f"static members: {names} {_does(names)} not have them")
+        sentences.append(f"static members: {names} {_does(names)} not have them")
     if any(_BY_RACKS in _assignors(each) for each in clients):
-        found.append(f"{_BY_RACKS}: it assigns by racks, and a roll knows none")
-    return found
+        sentences.append(f"{_BY_RACKS}: it assigns by racks, and a roll knows none")
+    return sentences
 
 
 def _does(names: str) -> str:
@@ -193,3 +250,51 @@ def covering(candidate: Candidate, client: Client, longest_ms: int) -> Candidate
     if timeout > _LONGEST_MS:
         return None
     return replace(candidate, config={key: timeout})
+
+
+def client_lines(candidate: Candidate, clients: Sequence[str] = CLIENTS) -> dict[str, list[str] | str]:
+    """The lines of each client's configuration, in place of whatever it has of these settings.
+
+    Args:
+        candidate: The candidate.
+        clients: The clients to give lines for; their `@VERSION` does not change a setting's name.
+
+    Returns:
+        By client its lines, or one sentence that says why it cannot run the candidate. The broker's own settings are
+        not among them: `broker_lines` has those.
+    """
+    return {client: _lines(client.partition("@")[0], candidate) for client in clients}
+
+
+def broker_lines(candidate: Candidate) -> list[str]:
+    """The broker's settings.
+
+    Examples:
+        >>> broker_lines(Candidate("consumer", "uniform", True, {"group.consumer.session.timeout.ms": 90000}))
+        ['group.consumer.session.timeout.ms=90000']
+    """
+    return [f"{key}={value}" for key, value in candidate.config.items() if key.startswith("group.consumer.")]
+
+
+def _lines(client: str, candidate: Candidate) -> list[str] | str:
+    assignor = candidate.assignor
+    if candidate.protocol == "consumer":
+        if not speaks_kip_848(client):
+            return f"{client} does not have KIP-848"
+        lines = [line.format(assignor=assignor) for line in _CONSUMER]
+        if client == "franz-go":
+            lines = [_NEXT, f"kgo.Balancers({_FRANZ_GO[assignor]})"]
+    elif assignor not in assignors_of(client):
+        return f"{client} does not have {assignor}"
+    elif client == "kafka-python" and assignor == "cooperative-sticky":
+        lines = [_COOPERATIVE_OF_PYTHON]
+    else:
+        lines = [_CLASSIC[client].format(assignor=assignor, name=_NAMES.get(assignor))]
+    if candidate.static:
+        if client not in _STATIC:
+            return f"{client} does not have static members"
+        lines.append(_STATIC[client])
+    timeout = candidate.config.get("session.timeout.ms")
+    if timeout is not None:
+        lines.append(_SESSION_LINES[client].format(ms=timeout))
+    return lines

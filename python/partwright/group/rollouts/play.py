@@ -56,8 +56,8 @@ class Pods:
 
     def join(self, pod: int) -> Json:
         """What the event has in which a pod's consumer subscribes, besides its name."""
-        found: Json = {"topics": list(self.subscriptions[pod])} if self.subscriptions else {}
-        return {**found, "client": self.clients[pod]} if self.clients else found
+        event: Json = {"topics": list(self.subscriptions[pod])} if self.subscriptions else {}
+        return {**event, "client": self.clients[pod]} if self.clients else event
 
 
 class Lived(NamedTuple):
@@ -129,21 +129,18 @@ def play_roll(
     names = _names(pods.count)
     ups: dict[str, list[tuple[int, int | None]]] = {name: [(0, None)] for name in names}
     script: Json = {"topics": dict(pods.topics), "records_per_s": 1000, **settings}
-
-    def joined(at_ms: int, name: str, more: Json) -> Json:
-        return _joined(at_ms, name, more, poll, drawn)
-
-    joins = [joined(0, name, pods.join(pod)) for pod, name in enumerate(names)]
+    joins = [_joined(0, name, pods.join(pod), poll, drawn) for pod, name in enumerate(names)]
     events = list(joins)
     for each in roll:
         old, stops, starts = names[each.pod], begins_ms + each.stops_at_ms, begins_ms + each.starts_at_ms
         if same_names:
-            back = joined(stops, old, {"down_ms": each.starts_at_ms - each.stops_at_ms})
+            back = _joined(stops, old, {"down_ms": starts - stops}, poll, drawn)
             events.append({"restart": back.pop("join"), **back})
             ups[old] = [(0, stops), (starts, None)]
         else:
-            events += [{"at_ms": stops, "leave": old}, joined(starts, f"{old}-new", pods.join(each.pod))]
-            ups[old], ups[f"{old}-new"] = [(0, stops)], [(starts, None)]
+            new = f"{old}-new"
+            events += [{"at_ms": stops, "leave": old}, _joined(starts, new, pods.join(each.pod), poll, drawn)]
+            ups[old], ups[new] = [(0, stops)], [(starts, None)]
     events.sort(key=lambda event: event["at_ms"])
     whole = {**script, "events": events}
     timeline = play(whole)
@@ -230,11 +227,8 @@ def _measured(
 ) -> Lived:
     readers = timeline.readers()
     changes = readers.changes(timeline.members)
-    gaps = [
-        (max(begun, begins_ms), ended)
-        for begun, ended in readers.gap_times(timeline.ended_ms)
-        if ended > begins_ms
-    ]
+    times = readers.gap_times(timeline.ended_ms)
+    gaps = [(max(begun, begins_ms), ended) for begun, ended in times if ended > begins_ms]
     still = {
         name: sum(_overlap(zeros, spans, begins_ms) for zeros in _zeros(changes[name]))
         for name, spans in ups.items()
@@ -269,11 +263,8 @@ def _zeros(changes: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _overlap(zeros: tuple[int, int], ups: Sequence[tuple[int, int | None]], begins_ms: int) -> int:
     """For how long of a time without partitions the consumer was up, from the roll's first moment on."""
     begun, ended = max(zeros[0], begins_ms), zeros[1]
-    found = 0
-    for since, until in ups:
-        if since < ended and (until is None or until > begun):
-            found += max(0, (ended if until is None or until > ended else until) - (max(since, begun)))
-    return found
+    spans = [(max(since, begun), ended if until is None else min(until, ended)) for since, until in ups]
+    return sum(max(0, until - since) for since, until in spans)
 
 
 def _behind(gaps: Sequence[tuple[int, int]]) -> int:

@@ -7,19 +7,25 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from partwright._check import MOST_INT, counted, listed, options, refuse_many, refused, shown, whole
+from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
-from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
+from partwright.group.kubernetes import (
+    KubernetesManifest,
+    PodTimes,
+    StatefulSet,
+    read_manifest,
+    read_workload,
+)
 from partwright.group.member_client import JAVA, member_client, speaks_kip_848
 from partwright.group.rollouts.answer import Rollout, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
-from partwright.group.rollouts.manifest import KubernetesManifest, read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
-from partwright.group.script_topics import ScriptTopics
-from partwright.question import Question
+from partwright.group.script_state import ScriptTopics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +35,14 @@ if TYPE_CHECKING:
 
 __all__ = ["PodConsumers", "RolledPods", "rollout"]
 
-_START, _READY, _GRACE, _POLL, _LATENCY = "10s", "10s", "2s", "500ms", "10ms"
+# By name, what is assumed, and what it is.
+_TIMES = {
+    "start": ("10s", "from a pod's creation until its consumer subscribes"),
+    "ready": ("10s", "from its consumer's first poll until the pod is available"),
+    "grace": ("2s", "from SIGTERM until the pod is gone"),
+    "poll": ("500ms", "from one poll to the next"),
+    "latency": ("10ms", "for an answer of the coordinator"),
+}
 _MOST_PLAYS = 10_000
 _MOST_NUMBER = 1e15
 
@@ -156,87 +169,67 @@ def rollout(
     """
     rolled = pods if isinstance(pods, RolledPods) else RolledPods(pods)
     consumers = options(consumers, PodConsumers, "consumers")
-    told = None
+    manifest = KubernetesManifest()
     if rolled.manifest is not None:
-        told = read_manifest([rolled.manifest] if isinstance(rolled.manifest, Mapping) else rolled.manifest)
-    workload = _workload(told, rolled)
+        documents = [rolled.manifest] if isinstance(rolled.manifest, Mapping) else rolled.manifest
+        manifest = read_manifest(documents)
+    workload = _workload(manifest, rolled)
     assumed: list[str] = []
-    times = _times(told, assumed, rolled, consumers)
+    times = _times(manifest, assumed, rolled, consumers)
     of_pods = _clients(consumers.client, workload.replicas)
     clients = tuple(dict.fromkeys(of_pods))
     today = _today(consumers.config, clients or (JAVA,), times, assumed)
-    rate = _rate(consumers.records_per_s)
+    rate = None if consumers.records_per_s is None else _number(consumers.records_per_s, "records_per_s")
     subscribed = _subscribed(consumers.subscriptions, workload.replicas)
-    played_pods = Pods(_topics(topics), workload.replicas, subscribed, of_pods)
+    all_pods = Pods(_topics(topics), workload.replicas, subscribed, of_pods)
     whole(plays, "plays", 1, _MOST_PLAYS)
     whole(seed, "the seed", 0, MOST_INT)
-    _number(time_limit_s, "time_limit_s")
-    asked, left_out = _sensible_candidates(today, clients or (JAVA,), times.away_ms)
-    lived = _play_all(
-        played_pods,
-        workload,
-        times,
-        today,
-        asked,
-        plays,
-        seed,
-        time_limit_s,
-        played,
-        has_records=rate is not None,
-    )
+    until = time.monotonic() + _number(time_limit_s, "time_limit_s")
+    sensible, left_out = _sensible_candidates(today, clients or (JAVA,), times.away_ms)
+    rolls = _CandidateRolls(all_pods, workload, times, today, seed, has_records=rate is not None)
+    lived: list[list[Lived]] = [[] for _ in sensible]
+    for number, (phase, place) in enumerate(product(range(plays), range(len(sensible)))):
+        if phase and time.monotonic() > until:
+            break
+        if played is not None:
+            played(number, plays * len(sensible))
+        lived[place].append(rolls.play(sensible[place], phase))
     tried = tuple(
         Tried(each, _rolled(each, workload), tuple(those), rate)
-        for each, those in zip(asked, lived, strict=True)
+        for each, those in zip(sensible, lived, strict=True)
     )
-    place = today.place(asked)
-    best = recommended(tried, place)
+    place_today = today.place(sensible)
+    best = recommended(tried, place_today)
     drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
-    settings = _settings(asked[best], today, times.latency.draw(drawn))
-    surge = play_surge(played_pods, workload.surge, settings, drawn)
+    surge = play_surge(all_pods, workload.surge, rolls.settings(sensible[best], drawn), drawn)
     answer = Rollout(
-        tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge
+        tried, best, place_today, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge
     )
     return answer.with_question(Question((rolled, consumers)))
 
 
-def _workload(told: KubernetesManifest | None, pods: RolledPods) -> Deployment | StatefulSet:
-    if told is None:
-        return read_workload(pods.kind or "Deployment", pods.replicas, pods.max_surge, pods.max_unavailable)
-    return read_workload(
-        told.kind if pods.kind is None else pods.kind,
-        told.replicas if pods.replicas is None else pods.replicas,
-        told.max_surge if pods.max_surge is None else pods.max_surge,
-        told.max_unavailable if pods.max_unavailable is None else pods.max_unavailable,
-        recreate=told.recreate,
-        partition=told.partition,
-    )
+def _workload(manifest: KubernetesManifest, pods: RolledPods) -> Deployment | StatefulSet:
+    names = ("kind", "replicas", "max_surge", "max_unavailable")
+    own = {name: value for name in names if (value := getattr(pods, name)) is not None}
+    fields = {name: getattr(manifest, name) for name in names} | own
+    return read_workload(**fields, recreate=manifest.recreate, partition=manifest.partition)
 
 
 def _times(
-    told: KubernetesManifest | None, assumed: list[str], pods: RolledPods, consumers: PodConsumers
+    manifest: KubernetesManifest, assumed: list[str], pods: RolledPods, consumers: PodConsumers
 ) -> _Times:
     """The given times, those of a manifest, or assumed ones."""
-    given = {"start": pods.start, "ready": pods.ready, "grace": pods.grace}
-    given |= {"poll": consumers.poll, "latency": consumers.latency}
-    of_manifest = {} if told is None else {"grace": told.grace, "ready": told.ready}
-    defaults = {"start": _START, "ready": _READY, "grace": _GRACE, "poll": _POLL, "latency": _LATENCY}
-    what = {
-        "start": "from a pod's creation until its consumer subscribes",
-        "ready": "from its consumer's first poll until the pod is available",
-        "grace": "from SIGTERM until the pod is gone",
-        "poll": "from one poll to the next",
-        "latency": "for an answer of the coordinator",
-    }
-    read = {}
-    for name, default in defaults.items():
-        if given[name] is not None:
-            read[name] = read_duration(given[name], name)
+    times = {}
+    for name, (default, what) in _TIMES.items():
+        own = getattr(pods if hasattr(pods, name) else consumers, name)
+        if own is not None:
+            times[name] = read_duration(own, name)
             continue
-        from_manifest = of_manifest.get(name)
-        read[name] = read_duration(default if from_manifest is None else from_manifest, name)
-        source = "" if from_manifest is None else " by the manifest"
-        assumed.append(f"{name}: {read[name]} {what[name]}{source}")
-    return _Times(**read)
+        of_manifest = getattr(manifest, name, None)
+        times[name] = read_duration(default if of_manifest is None else of_manifest, name)
+        source = "" if of_manifest is None else " by the manifest"
+        assumed.append(f"{name}: {times[name]} {what}{source}")
+    return _Times(**times)
 
 
 def _clients(given: object, replicas: int) -> tuple[str, ...]:
@@ -247,30 +240,26 @@ def _clients(given: object, replicas: int) -> tuple[str, ...]:
         return (_client_of(given),) * replicas
     if not isinstance(given, (list, tuple)):
         raise refused(given, "client", f"is a name, or a list with one for each pod, not {shown(given)}")
-    found = tuple(map(_client_of, given))
-    if len(found) != replicas:
-        raise refused(
-            given,
-            "client",
-            f"is one for all pods or one for each, and there are {counted(len(found), 'client')} for "
-            f"{counted(replicas, 'replica')}",
-        )
-    return found
+    clients = tuple(map(_client_of, given))
+    if len(clients) != replicas:
+        counts = f"{counted(len(clients), 'client')} for {counted(replicas, 'replica')}"
+        raise refused(given, "client", f"is one for all pods or one for each, and there are {counts}")
+    return clients
 
 
 def _client_of(given: object) -> str:
     """A pod's client."""
-    client = member_client(given, "a rollout", "classic")
+    client = member_client(given, "classic", "a rollout")
     # With the protocol classic each version of Java's is `java`, but with KIP-848 they live differently.
-    return member_client(given, "a rollout", "consumer") if client == JAVA else client
+    return member_client(given, "consumer", "a rollout") if client == JAVA else client
 
 
 def _today(
     config: Mapping[str, object] | None, clients: Sequence[str], times: _Times, assumed: list[str]
 ) -> Client:
-    given = config or {}
+    settings = config or {}
     silent = next((each for each in clients if not speaks_kip_848(each)), None)
-    if silent is not None and str(given.get("group.protocol")).lower() == "consumer":
+    if silent is not None and str(settings.get("group.protocol")).lower() == "consumer":
         raise PartwrightError(
             f"group.protocol is consumer, and {silent} does not speak KIP-848: let it be classic, or take another "
             "client",
@@ -285,15 +274,11 @@ def _today(
         )
     is_java = today.members.client.partition("@")[0] == JAVA
     whose = "Kafka" if is_java else today.members.client
-    if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(given):
+    if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(settings):
         assumed.append(f"today: {today.assignor} and dynamic members, {whose}'s default")
-    if not is_java and "session.timeout.ms" not in given:
+    if not is_java and "session.timeout.ms" not in settings:
         assumed.append(f"session.timeout.ms: {today.members.session_timeout_ms}, {whose}'s default")
     return today
-
-
-def _rate(given: object) -> float | None:
-    return None if given is None else _number(given, "records_per_s")
 
 
 def _number(given: object, what: str) -> float:
@@ -313,20 +298,20 @@ def _topics(given: object) -> dict[str, int]:
 def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
     if given is None:
         return ()
-    found = tuple(listed(each, "a pod's subscription", str) for each in listed(given, "subscriptions"))
-    if len(found) != replicas:
+    lists = tuple(listed(each, "a pod's subscription", str) for each in listed(given, "subscriptions"))
+    if len(lists) != replicas:
         raise PartwrightError(
-            f"there are subscriptions of {counted(len(found), 'pod')}, and {counted(replicas, 'replica')}: give "
-            f"one for each"
+            f"there are subscriptions of {counted(len(lists), 'pod')}, and {counted(replicas, 'replica')}: give "
+            "one for each"
         )
-    return found
+    return lists
 
 
 def _sensible_candidates(
     today: Client, clients: Sequence[str], away_ms: int
 ) -> tuple[list[Candidate], list[str]]:
     """The candidates that make sense, and why others do not."""
-    asked, left_out = [], lacking(clients)
+    sensible, left_out = [], lacking(clients)
     for each in candidates(clients):
         covered = covering(each, today, away_ms)
         if covered is None:
@@ -335,8 +320,8 @@ def _sensible_candidates(
                 "that a broker allows by default"
             )
         else:
-            asked.append(covered)
-    return asked, left_out
+            sensible.append(covered)
+    return sensible, left_out
 
 
 def _rolled(candidate: Candidate, workload: Deployment | StatefulSet) -> Deployment | StatefulSet:
@@ -346,53 +331,40 @@ def _rolled(candidate: Candidate, workload: Deployment | StatefulSet) -> Deploym
     return StatefulSet(workload.replicas, max(1, min(workload.max_unavailable, workload.replicas)))
 
 
-def _play_all(
-    pods: Pods,
-    workload: Deployment | StatefulSet,
-    times: _Times,
-    today: Client,
-    asked: Sequence[Candidate],
-    plays: int,
-    seed: int,
-    time_limit_s: float,
-    played: Callable[[int, int], None] | None,
-    *,
-    has_records: bool,
-) -> list[list[Lived]]:
-    until = time.monotonic() + time_limit_s
-    lived: list[list[Lived]] = [[] for _ in asked]
-    for phase in range(plays):
-        for place, candidate in enumerate(asked):
-            if phase and time.monotonic() > until:
-                return lived
-            if played is not None:
-                played(phase * len(asked) + place, plays * len(asked))
-            # Of a phase, all candidates are asked about the same roll.
-            drawn = random.Random(f"{seed}/{phase}")  # noqa: S311 - plays are repeatable, not secret
-            rolled = _rolled(candidate, workload)
-            roll = rolled.roll(partial(times.pod, drawn))
-            settings = _settings(candidate, today, times.latency.draw(drawn))
-            is_named = isinstance(rolled, StatefulSet)
-            lived[place].append(
-                play_roll(
-                    pods,
-                    roll,
-                    settings,
-                    same_names=is_named,
-                    poll=times.poll,
-                    drawn=drawn,
-                    has_records=has_records,
-                )
-            )
-    return lived
+@dataclass(frozen=True, slots=True)
+class _CandidateRolls:
+    """The rolls of one workload: of a phase, all candidates go through the same one."""
 
+    pods: Pods
+    workload: Deployment | StatefulSet
+    times: _Times
+    today: Client
+    seed: int
+    has_records: bool
 
-def _settings(candidate: Candidate, today: Client, latency_ms: int) -> Json:
-    return {
-        "protocol": candidate.protocol,
-        "assignor": candidate.assignor,
-        "static": candidate.static,
-        "config": {**today.config, **candidate.config},
-        "client": today.members.client,
-        "latency_ms": latency_ms,
-    }
+    def play(self, candidate: Candidate, phase: int) -> Lived:
+        """One candidate's roll of a phase."""
+        drawn = random.Random(f"{self.seed}/{phase}")  # noqa: S311 - plays are repeatable, not secret
+        rolled = _rolled(candidate, self.workload)
+        roll = rolled.roll(partial(self.times.pod, drawn))
+        settings = self.settings(candidate, drawn)
+        return play_roll(
+            self.pods,
+            roll,
+            settings,
+            same_names=isinstance(rolled, StatefulSet),
+            poll=self.times.poll,
+            drawn=drawn,
+            has_records=self.has_records,
+        )
+
+    def settings(self, candidate: Candidate, drawn: random.Random) -> Json:
+        """The script's own settings."""
+        return {
+            "protocol": candidate.protocol,
+            "assignor": candidate.assignor,
+            "static": candidate.static,
+            "config": {**self.today.config, **candidate.config},
+            "client": self.today.members.client,
+            "latency_ms": self.times.latency.draw(drawn),
+        }

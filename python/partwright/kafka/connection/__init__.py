@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from partwright.kafka.connection.config import KafkaConfig
-from partwright.kafka.connection.tls import TlsMaterial
+from partwright.kafka.connection.config import KafkaConfig, KafkaConfigLike, configured
 
-__all__ = ["KafkaConfig", "TlsMaterial"]
+__all__ = ["KafkaConfig", "KafkaConfigLike", "configured"]

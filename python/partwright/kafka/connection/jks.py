@@ -111,8 +111,8 @@ def opened(protected: bytes, password: str) -> bytes:
             caller's sentence.
     """
     outer, _ = _value(protected, _SEQUENCE)
-    algorithm, rest = _value(outer, _SEQUENCE)
-    sealed, _ = _value(rest, _OCTETS)
+    algorithm, following = _value(outer, _SEQUENCE)
+    sealed, _ = _value(following, _OCTETS)
     if not algorithm.startswith(_PROTECTOR):
         raise PartwrightError("its key is protected in a way that Java's JKS does not know")
     salt, sealed, check = sealed[:_DIGEST], sealed[_DIGEST:-_DIGEST], sealed[-_DIGEST:]
@@ -130,10 +130,10 @@ def opened(protected: bytes, password: str) -> bytes:
 def _value(der: bytes, tag: int) -> tuple[bytes, bytes]:
     """The value of the first DER element, which must be of this kind, and the bytes after it."""
     reader = _JksReader(der)
-    found, length = reader.bytes(2)
+    kind, length = reader.bytes(2)
     if length >= _LONG_LENGTH:
         length = int.from_bytes(reader.bytes(length - _LONG_LENGTH), "big")
-    if found != tag:
+    if kind != tag:
         raise PartwrightError("its key is not kept as Java keeps one")
     value = reader.bytes(length)
     return value, der[reader.at :]

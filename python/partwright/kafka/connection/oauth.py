@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from partwright._check import shown
 from partwright.errors import PartwrightError
-from partwright.kafka.connection import jaas, trust
+from partwright.kafka.connection.jaas import jaas_text
+from partwright.kafka.connection.layers import JAAS, setting_error, spoken_of, text_of
 from partwright.kafka.connection.secret import Secret, clear
-from partwright.kafka.connection.slots import JAAS, spoken_of
+from partwright.kafka.connection.tls import trusted_pem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
-    from partwright.kafka.connection.slots import Slots
+    from partwright.kafka.connection.layers import Settings, Value
 
-__all__ = ["HANDLER", "UNSECURED_HANDLER", "Callback", "Oidc", "Unsecured", "of"]
+    # The settings by librdkafka's names, those by Java's (None if Java cannot do it), and the settings that are used.
+    Found: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Value] | None, set[str]]
+
+__all__ = ["HANDLER", "UNSECURED_HANDLER", "read_oauth"]
 
 HANDLER = "OAuthBearerLoginCallbackHandler"
 UNSECURED_HANDLER = "OAuthBearerUnsecuredLoginCallbackHandler"
-_MECHANISM = "OAUTHBEARER"
 _MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _OIDC_HANDLER = f"org.apache.kafka.common.security.oauthbearer.{HANDLER}"
+_CONFIG_OF_JAAS = "sasl.jaas.config"
 _OF = "sasl.oauthbearer."
 _URL = f"{_OF}token.endpoint.url"
 _ID, _SECRET = f"{_OF}client.credentials.client.id", f"{_OF}client.credentials.client.secret"
@@ -30,276 +33,177 @@ _SCOPE, _EXTENSIONS, _CONFIG = f"{_OF}scope", f"{_OF}extensions", f"{_OF}config"
 _METHOD, _GRANT, _METADATA = f"{_OF}method", f"{_OF}grant.type", f"{_OF}metadata.authentication.type"
 _RETRIEVER, _ASSERTION, _CLAIM = f"{_OF}jwt.retriever.class", f"{_OF}assertion.", f"{_OF}sub.claim.name"
 _UNSECURE = "enable.sasl.oauthbearer.unsecure.jwt"
-_HANDLER_CLASS = "sasl.login.callback.handler.class"
 # The grant with a client's id and secret: the only one that both libraries have always supported.
 _GRANTS = {
     _GRANT: {"client_credentials"},
     _METADATA: {"none"},
     _RETRIEVER: {"ClientCredentialsJwtRetriever", "DefaultJwtRetriever"},
 }
-_EXTENSION, _UNSECURED, _TLS = "extension_", "unsecuredLogin", "ssl."
+_EXTENSION, _UNSECURED = "extension_", "unsecuredLogin"
 _LIST, _TEXT = "ListClaim_", "StringClaim_"
+# Of an unsecured token, what librdkafka's `sasl.oauthbearer.config` has beside the principal and its scopes: Java's
+# option for it, and the default.
+_CLAIMS = {
+    "principalClaimName": ("PrincipalClaimName", "sub"),
+    "scopeClaimName": ("ScopeClaimName", "scope"),
+    "lifeSeconds": ("LifetimeSeconds", "3600"),
+}
 
 
-@dataclass(frozen=True)
-class Callback:
-    """A program's own `oauth_cb` for confluent-kafka."""
-
-    call: Callable[[str], object]
-    mechanism: str = _MECHANISM
-
-    def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings with librdkafka's names."""
-        del servers
-        return {"sasl.mechanism": _MECHANISM, "oauth_cb": self.call}
-
-    def java(self) -> dict[str, str]:
-        """Refuses: Java cannot call it."""
-        raise PartwrightError(
-            "oauth_cb is a function of Python, which Java cannot call: give Java's settings of SASL"
-        )
-
-
-@dataclass(frozen=True)
-class Unsecured:
-    """An unsigned token for tests. The fields are those of librdkafka's `sasl.oauthbearer.config`."""
-
-    principal: str
-    principal_claim: str = "sub"
-    scope: tuple[str, ...] = ()
-    scope_claim: str = "scope"
-    seconds: str = "3600"
-    extensions: tuple[tuple[str, str], ...] = ()
-    mechanism: str = _MECHANISM
-
-    def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings with librdkafka's names."""
-        del servers
-        pairs = {
-            "principalClaimName": self.principal_claim,
-            "principal": self.principal,
-            "scopeClaimName": self.scope_claim,
-            "lifeSeconds": self.seconds,
-            **({"scope": ",".join(self.scope)} if self.scope else {}),
-            **{f"{_EXTENSION}{name}": value for name, value in self.extensions},
-        }
-        for name, value in pairs.items():
-            if " " in value:
-                raise PartwrightError(
-                    f"librdkafka takes no blank in the {name} of an unsecured token, and Java does"
-                )
-        config = " ".join(f"{name}={value}" for name, value in pairs.items())
-        return {"sasl.mechanism": _MECHANISM, _UNSECURE: "true", _CONFIG: config}
-
-    def java(self) -> dict[str, str]:
-        """The settings with Java's names."""
-        options = {
-            f"{_UNSECURED}PrincipalClaimName": self.principal_claim,
-            f"{_UNSECURED}{_TEXT}{self.principal_claim}": self.principal,
-            f"{_UNSECURED}ScopeClaimName": self.scope_claim,
-            f"{_UNSECURED}LifetimeSeconds": self.seconds,
-            # The first character is the separator of the list.
-            **(
-                {f"{_UNSECURED}{_LIST}{self.scope_claim}": "".join(f",{one}" for one in self.scope)}
-                if self.scope
-                else {}
-            ),
-            **{f"{_UNSECURED}Extension_{name}": value for name, value in self.extensions},
-        }
-        return {"sasl.mechanism": _MECHANISM, "sasl.jaas.config": jaas.written(_MODULE, options)}
-
-
-@dataclass(frozen=True)
-class Oidc:
-    """A token from an authorization server.
-
-    Attributes:
-        settings: The settings `sasl.oauthbearer.…`, with the names that both libraries share.
-        extensions: Further data for the broker.
-        ca_pem: The CAs that are trusted for the authorization server; None means the system's.
-    """
-
-    settings: tuple[tuple[str, str | Secret], ...]
-    extensions: tuple[tuple[str, str], ...] = ()
-    ca_pem: str | None = None
-    mechanism: str = _MECHANISM
-
-    def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings with librdkafka's names."""
-        del servers
-        found: dict[str, object] = {"sasl.mechanism": _MECHANISM, _METHOD: "oidc"}
-        found |= {name: clear(value) for name, value in self.settings}
-        if self.extensions:
-            found[_EXTENSIONS] = ",".join(f"{name}={value}" for name, value in self.extensions)
-        return found | ({"https.ca.pem": self.ca_pem} if self.ca_pem else {})
-
-    def java(self) -> dict[str, str]:
-        """The settings with Java's names."""
-        settings = {name: clear(value) for name, value in self.settings}
-        names = {_ID: "clientId", _SECRET: "clientSecret", _SCOPE: "scope"}
-        # In JAAS, where Kafka's clients have read them since 3.1; only since 4.1 they are settings too.
-        options = {option: settings.pop(name) for name, option in names.items() if name in settings}
-        options |= {f"{_EXTENSION}{name}": value for name, value in self.extensions}
-        if self.ca_pem:
-            options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": self.ca_pem}
-        return {
-            "sasl.mechanism": _MECHANISM,
-            "sasl.jaas.config": jaas.written(_MODULE, options),
-            _HANDLER_CLASS: _OIDC_HANDLER,
-            **settings,
-        }
-
-
-_Found: TypeAlias = "tuple[Callback | Unsecured | Oidc, set[str]]"
-
-
-def of(slots: Slots) -> _Found:
+def read_oauth(settings: Settings) -> Found:
     """The source of the token, and the settings that determine it.
 
     Raises:
         PartwrightError: They do not determine it.
     """
-    callback = slots.get("oauth_cb")
+    callback = settings.get("oauth_cb")
     if callback is not None:
         if not callable(callback.value):
-            raise PartwrightError(
-                f"{spoken_of(callback)} is a function, and only Python can give one", field="oauth_cb"
-            )
-        return Callback(callback.value), {"oauth_cb"}
-    method = slots[_METHOD].text().lower() if _METHOD in slots else ""
+            raise setting_error(callback, "is a function, and only Python can give one")
+        return {"oauth_cb": callback.value}, None, {"oauth_cb"}
+    method = (text_of(settings, _METHOD) or "").lower()
     if method not in {"", "default", "oidc"}:
-        raise PartwrightError(
-            f"{spoken_of(slots[_METHOD])} is default or oidc, not {shown(slots[_METHOD].text())}",
-            field=_METHOD,
-        )
-    if _URL in slots or method == "oidc" or _METADATA in slots:
-        return _oidc(slots)
-    if _UNSECURE in slots and slots[_UNSECURE].text().lower() == "true":
-        return _of_config(slots)
-    if any(name.startswith(f"{JAAS}{_UNSECURED}") for name in slots):
-        return _of_options(slots)
+        raise setting_error(settings[_METHOD], f"is default or oidc, not {shown(settings[_METHOD].text())}")
+    options = {
+        name.removeprefix(JAAS): each.text() for name, each in settings.items() if name.startswith(JAAS)
+    }
+    if _URL in settings or method == "oidc" or _METADATA in settings:
+        return _oidc(settings, options)
+    if (text_of(settings, _UNSECURE) or "").lower() == "true":
+        return *_unsecured(_of_config(settings)), {_CONFIG, _UNSECURE, _METHOD}
+    unsecured = _with_prefix(options, _UNSECURED)
+    if unsecured:
+        return *_unsecured(_of_options(unsecured)), {f"{JAAS}{_UNSECURED}{name}" for name in unsecured}
     raise PartwrightError(
         f"sasl.mechanism OAUTHBEARER needs a place that its token comes from: set {_URL}, and a client's id and secret",
         field="sasl.mechanism",
     )
 
 
-def _oidc(slots: Slots) -> _Found:
-    _refuse_other_grants(slots)
+def _oidc(settings: Settings, options: Mapping[str, str]) -> Found:
+    """A token from an authorization server."""
+    _refuse_other_grants(settings)
     for name in (_URL, _ID, _SECRET):
-        if name not in slots:
+        if name not in settings:
             raise PartwrightError(f"sasl.mechanism OAUTHBEARER by OIDC needs {name}", field=name)
-    if not slots[_URL].text().lower().startswith(("https://", "http://")):
-        raise PartwrightError(
-            f"{spoken_of(slots[_URL])} is an address that begins with https://: librdkafka cannot read token files",
-            field=_URL,
+    if not settings[_URL].text().lower().startswith(("https://", "http://")):
+        raise setting_error(
+            settings[_URL], "is an address that begins with https://: librdkafka cannot read token files"
         )
-    options = {name: given for name, given in slots.items() if name.startswith(JAAS)}
-    ca_pem, used = _https(slots, options)
-    extensions = _pairs(slots[_EXTENSIONS].text().split(","), _EXTENSIONS) if _EXTENSIONS in slots else {}
-    extensions |= _named(_options(slots), _EXTENSION)
+    ca_pem, used = _https(settings)
+    pairs = text_of(settings, _EXTENSIONS)
+    extensions = {} if pairs is None else _pairs(pairs.split(","), _EXTENSIONS)
+    extensions = dict(sorted((extensions | _with_prefix(options, _EXTENSION)).items()))
     for name, value in extensions.items():
         if "," in value:
             raise PartwrightError(
                 f"the extension {name} has a comma, by which librdkafka separates extensions"
             )
-    kept = slots.keys() & {_URL, _ID, _SECRET, _SCOPE, _CLAIM}
-    found = Oidc(_values(slots, kept), tuple(sorted(extensions.items())), ca_pem)
-    extended = {name for name in options if name.startswith(f"{JAAS}{_EXTENSION}")}
-    return found, kept | used | extended | {_EXTENSIONS, _METHOD, *_GRANTS}
+    kept = {name: settings[name].value for name in (_URL, _ID, _SECRET, _SCOPE, _CLAIM) if name in settings}
+    own: dict[str, Value] = {_METHOD: "oidc", **kept}
+    if extensions:
+        own[_EXTENSIONS] = ",".join(f"{name}={value}" for name, value in extensions.items())
+    # In JAAS, where Kafka's clients have read them since 3.1; only since 4.1 they are settings too.
+    names = {_ID: "clientId", _SECRET: "clientSecret", _SCOPE: "scope"}
+    of_jaas = {option: str(clear(kept[name])) for name, option in names.items() if name in kept}
+    of_jaas |= {f"{_EXTENSION}{name}": value for name, value in extensions.items()}
+    if ca_pem:
+        own["https.ca.pem"] = ca_pem
+        of_jaas |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": ca_pem}
+    of_java: dict[str, Value] = {
+        _CONFIG_OF_JAAS: Secret(jaas_text(_MODULE, of_jaas)),
+        "sasl.login.callback.handler.class": _OIDC_HANDLER,
+        **{name: value for name, value in kept.items() if name not in names},
+    }
+    used |= {*kept, *(f"{JAAS}{name}" for name in options if name.startswith(_EXTENSION))}
+    return own, of_java, used | {_EXTENSIONS, _METHOD, *_GRANTS}
 
 
-def _refuse_other_grants(slots: Slots) -> None:
-    for name, given in slots.items():
-        is_other = name in _GRANTS and given.text().rpartition(".")[2] not in _GRANTS[name]
+def _refuse_other_grants(settings: Settings) -> None:
+    for name, setting in settings.items():
+        is_other = name in _GRANTS and setting.text().rpartition(".")[2] not in _GRANTS[name]
         if is_other or name.startswith(_ASSERTION):
-            raise PartwrightError(
-                f"{spoken_of(given)} asks for a token in another way than by client_credentials, which partwright does "
-                "not do: give a client's id and secret, or in Python an oauth_cb",
-                field=name,
+            raise setting_error(
+                setting,
+                "asks for a token in another way than by client_credentials, which partwright does not do: give a "
+                "client's id and secret, or in Python an oauth_cb",
             )
 
 
-def _https(slots: Slots, options: Slots) -> tuple[str | None, set[str]]:
+def _https(settings: Settings) -> tuple[str | None, set[str]]:
     """The CAs for the authorization server: JAAS has its own trust store, librdkafka has `https.ca.…`."""
-    own = {
-        name.removeprefix(JAAS): given for name, given in options.items() if name.startswith(f"{JAAS}{_TLS}")
+    of_jaas = {
+        name.removeprefix(JAAS): each for name, each in settings.items() if name.startswith(f"{JAAS}ssl.")
     }
-    of_java = {name: given for name, given in own.items() if name.startswith("ssl.truststore.")}
-    if own.keys() - of_java.keys():
-        name = min(own.keys() - of_java.keys())
+    other = min((name for name in of_jaas if not name.startswith("ssl.truststore.")), default=None)
+    if other is not None:
         raise PartwrightError(
-            f"{spoken_of(own[name])}: librdkafka reaches the token's server without it", field=name
+            f"{spoken_of(of_jaas[other])}: librdkafka reaches the token's server without it", field=other
         )
     named = {"https.ca.location": "ssl.ca.location", "https.ca.pem": "ssl.truststore.certificates"}
-    of_librdkafka = {to: slots[name] for name, to in named.items() if name in slots}
-    found = trust.of(of_java | of_librdkafka)
-    return found.ca_pem, {f"{JAAS}{name}" for name in of_java} | named.keys()
+    of_librdkafka = {kept: settings[name] for name, kept in named.items() if name in settings}
+    return trusted_pem(of_jaas | of_librdkafka), {f"{JAAS}{name}" for name in of_jaas} | named.keys()
 
 
-def _of_config(slots: Slots) -> _Found:
-    pairs = _pairs(slots[_CONFIG].text().split(), _CONFIG) if _CONFIG in slots else {}
-    extensions = {name: pairs.pop(name) for name in list(pairs) if name.startswith(_EXTENSION)}
-    named = {"principalClaimName", "principal", "scopeClaimName", "scope", "lifeSeconds"}
-    if "principal" not in pairs or pairs.keys() - named:
+def _unsecured(claims: dict[str, str]) -> tuple[dict[str, Value], dict[str, Value]]:
+    """An unsigned token for tests, from the pairs of librdkafka's `sasl.oauthbearer.config`."""
+    claims = {name: default for name, (_, default) in _CLAIMS.items()} | claims
+    for name, value in claims.items():
+        if " " in value:
+            raise PartwrightError(
+                f"librdkafka takes no blank in the {name} of an unsecured token, and Java does"
+            )
+    options = {option: claims[name] for name, (option, _) in _CLAIMS.items()}
+    options[f"{_TEXT}{claims['principalClaimName']}"] = claims["principal"]
+    if scopes := [each for each in claims.pop("scope", "").split(",") if each]:
+        claims["scope"] = ",".join(scopes)
+        # The first character is the separator of the list.
+        options[f"{_LIST}{claims['scopeClaimName']}"] = f",{claims['scope']}"
+    options |= {f"Extension_{name}": value for name, value in _with_prefix(claims, _EXTENSION).items()}
+    pairs = " ".join(f"{name}={value}" for name, value in sorted(claims.items()))
+    own: dict[str, Value] = {_UNSECURE: "true", _CONFIG: Secret(pairs)}
+    of_jaas = {f"{_UNSECURED}{name}": value for name, value in sorted(options.items())}
+    return own, {_CONFIG_OF_JAAS: Secret(jaas_text(_MODULE, of_jaas))}
+
+
+def _of_config(settings: Settings) -> dict[str, str]:
+    claims = _pairs((text_of(settings, _CONFIG) or "").split(), _CONFIG)
+    known = {*_CLAIMS, "principal", "scope"}
+    if "principal" not in claims or {name for name in claims if not name.startswith(_EXTENSION)} - known:
         raise PartwrightError(
-            f"{_CONFIG} has principal=NAME, and of others {', '.join(sorted(named))}", field=_CONFIG
+            f"{_CONFIG} has principal=NAME, and of others {', '.join(sorted(known))}", field=_CONFIG
         )
-    found = Unsecured(
-        pairs["principal"],
-        pairs.get("principalClaimName", "sub"),
-        tuple(filter(None, pairs.get("scope", "").split(","))),
-        pairs.get("scopeClaimName", "scope"),
-        pairs.get("lifeSeconds", "3600"),
-        tuple(sorted((name.removeprefix(_EXTENSION), value) for name, value in extensions.items())),
-    )
-    return found, {_CONFIG, _UNSECURE, _METHOD}
+    return claims
 
 
-def _of_options(slots: Slots) -> _Found:
-    """Java's options of `OAuthBearerUnsecuredLoginCallbackHandler`."""
-    given = _named(_options(slots), _UNSECURED)
-    claim = given.pop("PrincipalClaimName", "sub")
-    scope_claim = given.pop("ScopeClaimName", "scope")
-    principal = given.pop(f"{_TEXT}{claim}", None)
-    scope = given.pop(f"{_LIST}{scope_claim}", "")
-    found = Unsecured(
-        principal or "",
-        claim,
-        tuple(filter(None, scope[1:].split(scope[0]))) if scope else (),
-        scope_claim,
-        given.pop("LifetimeSeconds", "3600"),
-        tuple(sorted(_named(given, "Extension_").items())),
-    )
-    left = sorted(name for name in given if not name.startswith("Extension_"))
-    if principal is None or left:
-        what = f"has {_UNSECURED}{left[0]}" if left else f"has no {_UNSECURED}{_TEXT}{claim}"
+def _of_options(options: dict[str, str]) -> dict[str, str]:
+    """Java's options of `OAuthBearerUnsecuredLoginCallbackHandler`, without their common beginning."""
+    options = dict(options)
+    claims = {name: options.pop(option, default) for name, (option, default) in _CLAIMS.items()}
+    extensions = _with_prefix(options, "Extension_")
+    principal = options.pop(f"{_TEXT}{claims['principalClaimName']}", None)
+    # The first character is the separator of the list.
+    scope = options.pop(f"{_LIST}{claims['scopeClaimName']}", "")
+    more = sorted(name for name in options if not name.startswith("Extension_"))
+    if principal is None or more:
+        lacks = f"has no {_UNSECURED}{_TEXT}{claims['principalClaimName']}"
         raise PartwrightError(
-            f"sasl.jaas.config {what}: librdkafka's unsecured token has principal, scope, lifetime, extensions",
-            field="sasl.jaas.config",
+            f"sasl.jaas.config {f'has {_UNSECURED}{more[0]}' if more else lacks}: librdkafka's unsecured token has "
+            "principal, scope, lifetime, extensions",
+            field=_CONFIG_OF_JAAS,
         )
-    return found, {name for name in slots if name.startswith(f"{JAAS}{_UNSECURED}")}
+    claims["scope"] = ",".join(scope[1:].split(scope[0])) if scope else ""
+    return (
+        claims | {"principal": principal} | {f"{_EXTENSION}{name}": text for name, text in extensions.items()}
+    )
 
 
-def _options(slots: Slots) -> dict[str, str]:
-    """The JAAS options that are not settings, by their own names."""
-    return {name.removeprefix(JAAS): given.text() for name, given in slots.items() if name.startswith(JAAS)}
-
-
-def _named(options: Mapping[str, str], beginning: str) -> dict[str, str]:
-    """The options whose names have this prefix, without the prefix."""
-    return {
-        name.removeprefix(beginning): text for name, text in options.items() if name.startswith(beginning)
-    }
+def _with_prefix(options: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The options whose names have this prefix, without it."""
+    return {name.removeprefix(prefix): text for name, text in options.items() if name.startswith(prefix)}
 
 
 def _pairs(texts: list[str], name: str) -> dict[str, str]:
     if any("=" not in text for text in texts):
         raise PartwrightError(f"{name} has pairs of NAME=VALUE", field=name)
     return {key.strip(): value for key, _, value in (text.partition("=") for text in texts)}
-
-
-def _values(slots: Slots, names: Iterable[str]) -> tuple[tuple[str, str | Secret], ...]:
-    return tuple(
-        (name, value) for name in sorted(names) if isinstance(value := slots[name].value, (str, Secret))
-    )

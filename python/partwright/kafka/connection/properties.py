@@ -11,19 +11,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Property", "decoded", "read", "written"]
+__all__ = ["Property", "decode", "properties_text", "read"]
 
 _BLANK = " \t\f"
+# Key and value of a logical line, still with their escapes.
+_PARTS = re.compile(r"((?:\\.?|[^ \t\f=:\\])*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 _UNESCAPED = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
-_ESCAPED = {**{char: f"\\{name}" for name, char in _UNESCAPED.items()}, "\\": "\\\\"}
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_ESCAPED = {char: f"\\{name}" for name, char in _UNESCAPED.items()}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Property:
     escaped: bool
 
 
-def decoded(data: bytes) -> str:
+def decode(data: bytes) -> str:
     """A file's text: UTF-8 if its bytes are valid UTF-8, otherwise ISO-8859-1.
 
     Kafka's tools read all files as ISO-8859-1 (`Utils.loadProps` of 4.4 gives `Properties.load` a stream), librdkafka's
@@ -52,7 +54,7 @@ def decoded(data: bytes) -> str:
     hardly ever valid UTF-8 by chance. In ASCII there is no difference.
 
     Examples:
-        >>> decoded("ä".encode()), decoded("ä".encode("latin-1"))
+        >>> decode("ä".encode()), decode("ä".encode("latin-1"))
         ('ä', 'ä')
     """
     try:
@@ -69,17 +71,18 @@ def read(text: str) -> Iterator[Property]:
         PartwrightError: A `\u` has no four hex digits behind it, or makes half a character.
     """
     for number, line in _logical_lines(text):
-        key, value = _parted(line)
+        # It has parts, whatever it is.
+        key, value = cast("re.Match[str]", _PARTS.fullmatch(line)).groups()
         where = f"line {number}"
         escaped = "\\" in value.replace("\\\\", "")
         yield Property(_plain(key, where), _plain(value, where), number, escaped)
 
 
-def written(settings: Mapping[str, str]) -> str:
+def properties_text(settings: Mapping[str, str]) -> str:
     r"""The text of a file in ASCII that Java and `read` read back as these settings.
 
     Examples:
-        >>> written({"sasl.password": " ä#=", "acks": "all"})
+        >>> properties_text({"sasl.password": " ä#=", "acks": "all"})
         'sasl.password=\\ \\u00e4#=\nacks=all\n'
     """
     return "".join(f"{_escaped(key, ' =:#!')}={_escaped(value, '')}\n" for key, value in settings.items())
@@ -114,53 +117,32 @@ def _goes_on(line: str) -> bool:
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
-def _parted(line: str) -> tuple[str, str]:
-    """Key and value of a logical line, still with their escapes."""
-    at = 0
-    while at < len(line) and line[at] not in f"{_BLANK}=:":
-        at += 2 if line[at] == "\\" else 1
-    key, rest = line[:at], line[at:].lstrip(_BLANK)
-    if rest[:1] in {"=", ":"}:
-        rest = rest[1:].lstrip(_BLANK)
-    return key, rest
-
-
 def _plain(text: str, where: str) -> str:
+    """A text without its escapes."""
     if "\\" not in text:
         return text
-    out: list[str] = []
-    at = 0
-    while at < len(text):
-        char = text[at]
-        at += 1
-        if char == "\\" and at < len(text):
-            char = text[at]
-            at += 1
-            if char == "u":
-                if not _HEX.fullmatch(text, at, at + 4):
-                    raise PartwrightError(f"{where}: \\u is not followed by four hex digits")
-                char = chr(int(text[at : at + 4], 16))
-                at += 4
-            else:
-                char = _UNESCAPED.get(char, char)
-        out.append(char)
+
+    def character(match: re.Match[str]) -> str:
+        code = match[1]
+        if code == "u":
+            raise PartwrightError(f"{where}: \\u is not followed by four hex digits")
+        return chr(int(code[1:], 16)) if code[1:] else _UNESCAPED.get(code, code)
+
     # Java has two characters (surrogates) for each code point above 65,535.
     try:
-        return "".join(out).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        return _ESCAPE.sub(character, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:
         raise PartwrightError(f"{where}: \\u makes half a character: its other half is missing") from None
 
 
 def _escaped(text: str, also: str) -> str:
-    out: list[str] = []
-    for at, char in enumerate(text):
-        if char in _ESCAPED:
-            out.append(_ESCAPED[char])
-        elif char in also or (char == " " and at == 0):
-            out.append(f"\\{char}")
-        elif " " <= char <= "~":
-            out.append(char)
-        else:
-            units = char.encode("utf-16-be", "surrogatepass")
-            out += [f"\\u{units[each : each + 2].hex()}" for each in range(0, len(units), 2)]
-    return "".join(out)
+    """A text with a backslash before each character that Java would misread: `also`, and a leading blank."""
+    return re.sub(rf"^ |[^ -~]|[\\{also}]", _escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    if " " <= char <= "~":
+        return f"\\{char}"
+    units = char.encode("utf-16-be", "surrogatepass")
+    return _ESCAPED.get(char) or "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

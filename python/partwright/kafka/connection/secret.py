@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import quote, quote_plus
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Self
 
-__all__ = ["HIDDEN", "Secret", "clear", "without"]
+__all__ = ["HIDDEN", "Secret", "SecretHolder", "clear", "without"]
+
+_Value = TypeVar("_Value")
 
 HIDDEN = "[hidden]"
 """The text in place of a secret, as in Kafka's own logs."""
 _LEAST_LINE = 16
 
 
-class Secret:
+class SecretHolder:
+    """A value that holds secrets: a copy of it is itself, and it cannot be pickled."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise PartwrightError(
+            f"a {type(self).__name__} is not pickled, since it holds secrets: read the configuration again, from its "
+            "file, where it is needed"
+        )
+
+
+class Secret(SecretHolder):
     """A text that prints as `[hidden]` everywhere and cannot be pickled.
 
     Examples:
@@ -47,18 +68,9 @@ class Secret:
     def __hash__(self) -> int:
         return hash((Secret, self._text))
 
-    def __copy__(self) -> Secret:
-        return self
 
-    def __deepcopy__(self, memo: object) -> Secret:
-        return self
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise PartwrightError("a secret is not pickled: read the configuration again where it is needed")
-
-
-def clear(value: str | Secret) -> str:
-    """The text of a value that may be a secret."""
+def clear(value: _Value | Secret) -> _Value | str:
+    """A value, or the text of a secret."""
     return value.clear() if isinstance(value, Secret) else value
 
 

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
+import ssl
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import shown
-from partwright.errors import MissingExtraError, PartwrightError
-from partwright.kafka.connection import jks, pem
+from partwright.errors import PartwrightError
+from partwright.kafka.connection import jks
 from partwright.kafka.connection.layers import file_bytes
+from partwright.kafka.connection.secret import Secret
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from cryptography.hazmat.primitives.serialization.pkcs12 import (
         PKCS12Certificate,
         PKCS12KeyAndCertificates,
     )
     from cryptography.x509 import Certificate
 
-__all__ = ["Store", "go_together", "key_store", "pkcs8", "trust_store"]
+__all__ = ["Pair", "certificates", "go_together", "is_pem", "key_store", "pair_of_texts", "trust_store"]
 
 _TYPES = ("JKS", "PEM", "PKCS12")
 _JCEKS = bytes.fromhex("cececece")
 _DER_SEQUENCE = 0x30
 # The object ids of keyBag and pkcs8ShroudedKeyBag (RFC 7292) in DER.
 _KEY_BAGS = [bytes.fromhex("060b2a864886f70d010c0a01") + bytes([kind]) for kind in (1, 2)]
+_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----")
+_KEY = "PRIVATE KEY"
+_WIDTH = 64
+_MISSING = "{} is missing, which reads keys: pip install 'partwright[kafka]'"
 
 
 @dataclass(frozen=True)
-class Store:
-    """The contents of a key store: a chain of certificates, and its key, which no `repr` shows."""
+class Pair:
+    """A chain of certificates, the client's own first, and its key.
 
-    certificate_pem: str
-    key: pem.Key = field(repr=False)
+    Attributes:
+        certificate_pem: The chain.
+        key: The key in the form that every library reads: PKCS8 without encryption.
+        was_encrypted: Whether the key's file protects it by a password.
+    """
+
+    certificate_pem: str = field(repr=False)
+    key: Secret
+    was_encrypted: bool = field(default=True, compare=False)
 
 
 def trust_store(path: str, name: str, kind: str | None, password: str | None) -> str:
@@ -48,12 +67,10 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
         MissingExtraError: It is PKCS12, and `cryptography` is not installed.
     """
     where = f"{name} {path!r}"
-    data = file_bytes(path, name)
-    found = _kind(data, where, kind, name)
-    if found == "PEM":
-        _refuse_password(password, where, "truststore")
-        return pem.certificates(data.decode("utf-8", "replace"), where)
-    if found == "JKS":
+    data, form = _content(path, name, "ssl.truststore", kind, password)
+    if form == "PEM":
+        return certificates(data.decode("utf-8", "replace"), where)
+    if form == "JKS":
         entries = _jks(data, where, password)
         trusted, has_key = entries.trusted, bool(entries.keys)
     else:
@@ -63,26 +80,22 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
     if not trusted:
         what = "a private key: it is a key store" if has_key else "no certificate"
         raise PartwrightError(f"{where} has {what}; name a store with the broker's CA alone", path=path)
-    return pem.certificates(pem.of_der(trusted), where)
+    return certificates(_of_der(trusted), where)
 
 
-def key_store(
-    path: str, name: str, kind: str | None, password: str | None, key_password: str | None
-) -> Store:
+def key_store(path: str, name: str, kind: str | None, password: str | None, key_password: str | None) -> Pair:
     """The certificate and the key of `ssl.keystore.location`.
 
     Raises:
         PartwrightError: It cannot be read, or has no key.
-        MissingExtraError: It is PKCS12, and `cryptography` is not installed.
+        MissingExtraError: It is not JKS, and `cryptography` is not installed.
     """
     where = f"{name} {path!r}"
-    data = file_bytes(path, name)
-    found = _kind(data, where, kind, name)
-    if found == "PEM":
-        _refuse_password(password, where, "keystore")
+    data, form = _content(path, name, "ssl.keystore", kind, password)
+    if form == "PEM":
         text = data.decode("utf-8", "replace")
-        return Store(pem.certificates(text, where), pem.private_key(text, where))
-    if found == "JKS":
+        return pair_of_texts((text, where), (text, where), key_password)
+    if form == "JKS":
         if password is None and key_password is None:
             raise PartwrightError(f"{where} needs ssl.keystore.password", path=path)
         keys = _jks(data, where, password).keys
@@ -100,53 +113,115 @@ def key_store(
         if (count := _key_count(data)) > 1:
             raise PartwrightError(f"{where} has {count} private keys: one is needed", path=path)
         chain = tuple(map(_der, _chain(store)))
-        der = _key_der(store)
-    key = pem.Key(pem.of_der([der], "PRIVATE KEY"), encrypted=False, pkcs8=True)
-    return Store(pem.certificates(pem.of_der(chain), where), key)
+        der = _pkcs8(store.key, "DER")
+    return Pair(certificates(_of_der(chain), where), Secret(_of_der([der], _KEY)))
 
 
-def pkcs8(key: pem.Key, password: str | None, where: str) -> str:
-    """A key in the form that every Java version reads: PKCS8 without encryption.
+def pair_of_texts(chain: tuple[str, str], key: tuple[str, str], password: str | None) -> Pair:
+    """A pair from two PEM texts, each with its name in sentences.
 
     Raises:
-        PartwrightError: The password is wrong.
-        MissingExtraError: The key has another form, and `cryptography` is not installed.
+        PartwrightError: A text lacks what it is for, or the password is wrong.
+        MissingExtraError: `cryptography` is not installed.
     """
-    return key.text if key.pkcs8 and not key.encrypted else _opened(key, password, where)
+    return Pair(certificates(*chain), *_private_key(*key, password))
 
 
-def _kind(data: bytes, where: str, said: str | None, name: str) -> str:
-    """The format of a store, if Java would read it under this type: under JKS and PKCS12 it reads both."""
-    if said is not None and said.upper() not in _TYPES:
+def is_pem(data: bytes) -> bool:
+    """Whether a file contains a PEM block."""
+    return b"-----BEGIN " in data
+
+
+def certificates(text: str, where: str) -> str:
+    """Only the certificates in a text.
+
+    Args:
+        text: The text; anything between the certificates is left out, as in both libraries.
+        where: The beginning of the error's sentence.
+
+    Raises:
+        PartwrightError: There are none, or one of them cannot be read.
+    """
+    blocks = "".join(
+        _rewritten(body, "CERTIFICATE", where)
+        for label, body in _blocks(text)
+        if label in {"CERTIFICATE", "X509 CERTIFICATE"}
+    )
+    if not blocks:
+        what = "a private key and no certificate" if _KEY in text else "no certificate"
+        raise PartwrightError(f"{where} has {what} in PEM")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=blocks)
+    except ssl.SSLError:
         raise PartwrightError(
-            f"{name.rpartition(': ')[2].removesuffix('location')}type {shown(said)} is not one of {', '.join(_TYPES)}"
-        )
+            f"{where} has a certificate that cannot be read: it is cut off or changed"
+        ) from None
+    return blocks
+
+
+def go_together(pair: Pair) -> bool:
+    """Whether a chain's first certificate belongs to the key; also true if that cannot be found out."""
+    try:
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        from cryptography.x509 import load_pem_x509_certificate
+
+        theirs = load_pem_x509_certificate(pair.certificate_pem.encode()).public_key()
+        return theirs == load_pem_private_key(pair.key.clear().encode(), None).public_key()
+    except Exception:  # noqa: BLE001 - a kind of key that is not known, of which the libraries may know more
+        return True
+
+
+def _content(
+    path: str, name: str, settings: str, kind: str | None, password: str | None
+) -> tuple[bytes, str]:
+    """A store's bytes and format, if Java would read it under this type: under JKS and PKCS12 it reads both."""
+    where, data = f"{name} {path!r}", file_bytes(path, name)
+    if kind is not None and kind.upper() not in _TYPES:
+        raise PartwrightError(f"{settings}.type {shown(kind)} is not one of {', '.join(_TYPES)}")
     if data.startswith(jks.MAGIC):
-        found = "JKS"
-    elif pem.is_pem(data):
-        found = "PEM"
+        form = "JKS"
+    elif is_pem(data):
+        form = "PEM"
     elif data[:1] == bytes([_DER_SEQUENCE]):
-        found = "PKCS12"
+        form = "PKCS12"
     else:
         other = "it is empty" if not data else "it is neither PEM nor PKCS12 nor JKS"
         if data.startswith(_JCEKS):
             other = "it is JCEKS: make PKCS12 of it by keytool -importkeystore -deststoretype PKCS12"
         raise PartwrightError(f"{where} cannot be read: {other}")
-    is_pem, said_pem = found == "PEM", said is not None and said.upper() == "PEM"
-    if is_pem != said_pem:
-        wanted = "PEM" if is_pem else found
+    if (form == "PEM") != (kind is not None and kind.upper() == "PEM"):
         raise PartwrightError(
-            f"{where} is {found}, which Kafka's clients do not detect: set "
-            f"{name.rpartition(': ')[2].removesuffix('location')}type={wanted}"
+            f"{where} is {form}, which Kafka's clients do not detect: set {settings}.type={form}"
         )
-    return found
+    if form == "PEM" and password is not None:
+        raise PartwrightError(
+            f"{where} is PEM, which has no {settings}.password: leave it out, Kafka's clients refuse it too"
+        )
+    return data, form
 
 
-def _refuse_password(password: str | None, where: str, store: str) -> None:
-    if password is not None:
+def _private_key(text: str, where: str, password: str | None) -> tuple[Secret, bool]:
+    """The one private key in a text, in PKCS8, and whether it is encrypted there."""
+    keys = [(label, body) for label, body in _blocks(text) if label.endswith(_KEY)]
+    if len(keys) != 1:
         raise PartwrightError(
-            f"{where} is PEM, which has no ssl.{store}.password: leave it out, Kafka's clients refuse it too"
+            f"{where} has {len(keys) or 'no'} private key{'s' * (len(keys) > 1)} in PEM: one is needed"
         )
+    label, body = keys[0]
+    # OpenSSL's old encryption has its headers on separate lines.
+    headed = f"-----BEGIN {label}-----\n{body.strip()}\n-----END {label}-----\n"
+    block = headed if ":" in body else _rewritten(body, label, where)
+    is_encrypted = "ENCRYPTED" in block
+    if is_encrypted and password is None:
+        raise PartwrightError(f"the private key of {where} is encrypted: set ssl.key.password")
+    with extra_package("cryptography", _MISSING):
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    try:
+        opened = load_pem_private_key(block.encode(), (password or "").encode() if is_encrypted else None)
+    except Exception:  # noqa: BLE001 - it raises several, none of which may be shown
+        why = "ssl.key.password does not open it" if is_encrypted else "it is cut off or of an unknown kind"
+        raise PartwrightError(f"the private key of {where} cannot be read: {why}") from None
+    return Secret(_pkcs8(opened, "PEM").decode()), is_encrypted
 
 
 def _jks(data: bytes, where: str, password: str | None) -> jks.Entries:
@@ -157,10 +232,8 @@ def _jks(data: bytes, where: str, password: str | None) -> jks.Entries:
 
 
 def _pkcs12(data: bytes, where: str, password: str | None, name: str) -> PKCS12KeyAndCertificates:
-    try:
+    with extra_package("cryptography", _MISSING):
         from cryptography.hazmat.primitives.serialization import pkcs12
-    except ImportError:
-        raise _missing() from None
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except Exception:  # noqa: BLE001 - it raises several, and a panic of its own, none of which says more
@@ -196,11 +269,11 @@ def _trusted(store: PKCS12KeyAndCertificates, data: bytes) -> list[PKCS12Certifi
 def _chain(store: PKCS12KeyAndCertificates) -> list[Certificate]:
     """A key's own certificate and its issuers: the store may contain others."""
     others = [each.certificate for each in store.additional_certs]
-    found = [store.cert.certificate] if store.cert else []
-    while found and (above := next((each for each in others if _is_issuer(each, found[-1])), None)):
-        found.append(above)
+    chain = [store.cert.certificate] if store.cert else []
+    while chain and (above := next((each for each in others if _is_issuer(each, chain[-1])), None)):
+        chain.append(above)
         others.remove(above)
-    return found
+    return chain
 
 
 def _is_issuer(one: Certificate, of: Certificate) -> bool:
@@ -213,58 +286,39 @@ def _is_issuer(one: Certificate, of: Certificate) -> bool:
     return True
 
 
-def go_together(certificate_pem: str, key_pem: str) -> bool:
-    """Whether a chain's first certificate belongs to this key; also true if that cannot be found out.
-
-    Args:
-        certificate_pem: The chain.
-        key_pem: The key, as `pkcs8` returns it.
-    """
-    try:
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-        from cryptography.x509 import load_pem_x509_certificate
-    except ImportError:
-        return True
-    try:
-        theirs = load_pem_x509_certificate(certificate_pem.encode()).public_key()
-        return theirs == load_pem_private_key(key_pem.encode(), None).public_key()
-    except Exception:  # noqa: BLE001 - a kind of key that is not known, of which the libraries may know more
-        return True
-
-
-def _der(certificate: object) -> bytes:
+def _der(certificate: Certificate) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding
 
-    der: bytes = certificate.public_bytes(Encoding.DER)  # type: ignore[attr-defined]
-    return der
+    return certificate.public_bytes(Encoding.DER)
 
 
-def _key_der(store: PKCS12KeyAndCertificates) -> bytes:
+def _pkcs8(key: Any, encoding: str) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    der: bytes = store.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())  # type: ignore[union-attr]
-    return der
+    written: bytes = key.private_bytes(getattr(Encoding, encoding), PrivateFormat.PKCS8, NoEncryption())
+    return written
 
 
-def _opened(key: pem.Key, password: str | None, where: str) -> str:
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Label and body of each PEM block that ends before the next one begins."""
+    _, *parts = _BEGIN.split(text)
+    for label, following in zip(parts[::2], parts[1::2], strict=True):
+        body, end, _ = following.partition(f"-----END {label}-----")
+        if end:
+            yield label, body
+
+
+def _rewritten(body: str, label: str, where: str) -> str:
+    """A PEM block with lines of the usual width, whatever its own are."""
+    text = "".join(body.split())
     try:
-        from cryptography.hazmat.primitives.serialization import (
-            Encoding,
-            NoEncryption,
-            PrivateFormat,
-            load_pem_private_key,
-        )
-    except ImportError:
-        raise _missing() from None
-    if key.encrypted and password is None:
-        raise PartwrightError(f"the private key of {where} is encrypted: set ssl.key.password")
-    try:
-        opened = load_pem_private_key(key.text.encode(), (password or "").encode() if key.encrypted else None)
-    except Exception:  # noqa: BLE001 - it raises several, none of which may be shown
-        why = "ssl.key.password does not open it" if key.encrypted else "it is cut off or of an unknown kind"
-        raise PartwrightError(f"the private key of {where} cannot be read: {why}") from None
-    return opened.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+        base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise PartwrightError(f"{where} has a block that is not PEM: it is cut off or changed") from None
+    lines = [text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH)]
+    return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
 
 
-def _missing() -> MissingExtraError:
-    return MissingExtraError("cryptography is missing, which reads keys: pip install 'partwright[kafka]'")
+def _of_der(der: Iterable[bytes], label: str = "CERTIFICATE") -> str:
+    """The PEM text of certificates, or of other data with the given label."""
+    return "".join(_rewritten(base64.b64encode(each).decode(), label, "") for each in der)

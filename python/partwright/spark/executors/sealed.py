@@ -126,7 +126,7 @@ def _opener() -> Callable[[bytes, str, str, str], Any]:
         found, broken = find(folder)
         reason = None
         if util.find_spec("pyarrow") is None:
-            reason = "has no pyarrow: install it there, which partwright.spark.ship does not do"
+            reason = "has no pyarrow: set PYSPARK_PYTHON to a Python that has it, or install it there"
         elif found is None:
             reason = f"has no partwright: {advice}"
         elif found != wanted:

@@ -13,8 +13,7 @@ from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.marks import MARK, Mark
+from partwright.kafka.marks import MARK, Mark, last_marks, settled_ends
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column, encode
 from partwright.spark.connector import write_topic

@@ -8,7 +8,7 @@ from partwright._check import options as options_of
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
 
 __all__ = ["StreamOptions", "write_stream"]
 

@@ -22,9 +22,9 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from partwright.assignors.mixed.subscription import ParsedSubscription
+    from partwright.assignors.mixed.subscription import ParsedSubscription, StickyUserData
 
-__all__ = ["Believed", "Claim", "believed"]
+__all__ = ["Claim", "MemberView", "view_member"]
 
 _STICKY, _COOPERATIVE = "sticky", "cooperative-sticky"
 _MOST_TOPICS = 10_000
@@ -45,7 +45,7 @@ class Claim(NamedTuple):
     generation: int
 
 
-class Believed(NamedTuple):
+class MemberView(NamedTuple):
     """A member as its leader sees it.
 
     Attributes:
@@ -64,7 +64,9 @@ class Believed(NamedTuple):
     user_data: bytes
 
 
-def believed(client: str, assignor: str, member: str, metadata: bytes, version: str = "") -> Believed | None:
+def view_member(
+    client: str, assignor: str, member: str, metadata: bytes, version: str = ""
+) -> MemberView | None:
     """Read a member's metadata as a leader of a client does.
 
     Args:
@@ -91,15 +93,14 @@ def believed(client: str, assignor: str, member: str, metadata: bytes, version: 
         raise _fails(client, member, why)
     if client == "librdkafka" and (read.is_short or not 0 < len(read.subscription.topics) <= _MOST_TOPICS):
         return None
-    told = read.subscription
+    sent = read.subscription
     claim = None
     if assignor == _STICKY:
-        claims = _STICKY_CLAIMS.get(client + version) or _STICKY_CLAIMS[client]
-        claim = claims(member, told.user_data)
+        claim = (_STICKY_CLAIMS.get(client + version) or _STICKY_CLAIMS[client])(member, sent.user_data)
     elif assignor == _COOPERATIVE:
-        claim = _COOPERATIVE_CLAIMS[client](told)
-    no_rack = (1 if told.rack is None else 0) if told.version >= _RACK else 2
-    return Believed(told.topics, claim, told.rack, no_rack, told.user_data or b"")
+        claim = _COOPERATIVE_CLAIMS[client](sent)
+    no_rack = (1 if sent.rack is None else 0) if sent.version >= _RACK else 2
+    return MemberView(sent.topics, claim, sent.rack, no_rack, sent.user_data or b"")
 
 
 def _fails(client: str, member: str, why: str) -> PartwrightError:
@@ -109,35 +110,23 @@ def _fails(client: str, member: str, why: str) -> PartwrightError:
     )
 
 
-def _lacks_fields(version: int) -> str:
-    return f"its subscription says version {version} but lacks that version's fields"
+def _if_short(so: str = "", since: int = 0) -> Callable[[ParsedSubscription], str | None]:
+    """Refuse bytes that end before the fields of their version, from a version on; `so` ends the sentence."""
 
+    def why(read: ParsedSubscription) -> str | None:
+        version = read.subscription.version
+        if not read.is_short or version < since:
+            return None
+        return f"its subscription says version {version} but lacks that version's fields{so}"
 
-def _java_refuses(read: ParsedSubscription) -> str | None:
-    if read.is_short:
-        return f"{_lacks_fields(read.subscription.version)} (SchemaException)"
-    return None
-
-
-def _old_librdkafka_refuses(read: ParsedSubscription) -> str | None:
-    if read.is_short:
-        lacks = _lacks_fields(read.subscription.version)
-        return f"{lacks}, so the leader fails an assertion and its process dies (1.6.0 to 1.8.2)"
-    return None
+    return why
 
 
 def _sarama_refuses(read: ParsedSubscription) -> str | None:
+    if read.has_more and not read.is_short:
+        return "there are bytes behind its subscription"
     # A version 1 without OwnedPartitions is accepted.
-    if read.is_short and read.subscription.version > 1:
-        return _lacks_fields(read.subscription.version)
-    return "there are bytes behind its subscription" if read.has_more and not read.is_short else None
-
-
-def _franz_go_refuses(read: ParsedSubscription) -> str | None:
-    # A version 1 that is too short is read as version 0.
-    if read.is_short and read.subscription.version > 1:
-        return _lacks_fields(read.subscription.version)
-    return None
+    return _if_short(since=2)(read)
 
 
 def _kafka_go_refuses(read: ParsedSubscription) -> str | None:
@@ -148,19 +137,14 @@ def _kafka_go_refuses(read: ParsedSubscription) -> str | None:
     return "kafka-go reads no bytes behind the user data (kafka-go#1196)"
 
 
-def _kafka_python_refuses(read: ParsedSubscription) -> str | None:
-    if read.is_short:
-        return _lacks_fields(read.subscription.version)
-    return None
-
-
 _REFUSES: dict[str, Callable[[ParsedSubscription], str | None] | None] = {
-    "java": _java_refuses,
-    "librdkafka@1.6": _old_librdkafka_refuses,
+    "java": _if_short(" (SchemaException)"),
+    "librdkafka@1.6": _if_short(", so the leader fails an assertion and its process dies (1.6.0 to 1.8.2)"),
     "sarama": _sarama_refuses,
     "kafka-go": _kafka_go_refuses,
-    "franz-go": _franz_go_refuses,
-    "kafka-python": _kafka_python_refuses,
+    # A version 1 that is too short is read as version 0.
+    "franz-go": _if_short(since=2),
+    "kafka-python": _if_short(),
     # It ignores everything after the user data.
     "kafka-python@2.2": None,
 }
@@ -170,43 +154,35 @@ _REFUSES: dict[str, Callable[[ParsedSubscription], str | None] | None] = {
 def _java_sticky(_: str, data: bytes | None) -> Claim | None:
     if not data:
         return None
-    try:
-        found = read_sticky_user_data(data)
-    except ValueError:
-        return Claim((), -1)
-    return Claim(found.owned, -1 if found.generation is None else found.generation)
+    sent = read_sticky_user_data(data)
+    return Claim((), -1) if sent is None else _sent_claim(sent)
 
 
 def _sarama_sticky(member: str, data: bytes | None) -> Claim:
     if data is None:
         return Claim((), 0)
-    try:
-        found = read_sticky_user_data(data)
-    except ValueError:
-        found = None
-    if found is None or found.to_bytes() != data:
+    sent = read_sticky_user_data(data)
+    if sent is None or sent.to_bytes() != data:
         raise _fails(
             "sarama", member, f"user data that is not an assignment of sticky, {data.hex() or 'no bytes'}"
         )
-    return Claim(found.owned, -1 if found.generation is None else found.generation)
+    return _sent_claim(sent)
+
+
+def _sent_claim(sent: StickyUserData) -> Claim:
+    return Claim(sent.owned, -1 if sent.generation is None else sent.generation)
 
 
 def _franz_go_sticky(_: str, data: bytes | None) -> Claim:
     # sarama knows no generation below 0.
-    try:
-        found = read_sticky_user_data(data or b"")
-    except ValueError:
-        return Claim((), 0)
-    return Claim(found.owned, max(0, found.generation or 0))
+    sent = read_sticky_user_data(data or b"")
+    return Claim((), 0) if sent is None else Claim(sent.owned, max(0, sent.generation or 0))
 
 
 def _aiokafka_sticky(_: str, data: bytes | None) -> Claim | None:
-    try:
-        found = read_sticky_user_data(data or b"")
-    except ValueError:
-        return None
+    sent = read_sticky_user_data(data or b"")
     # It cannot read version 0.
-    return None if found.generation is None else Claim(found.owned, found.generation)
+    return None if sent is None or sent.generation is None else Claim(sent.owned, sent.generation)
 
 
 def _kafka_python_sticky(member: str, data: bytes | None) -> Claim | None:
@@ -226,29 +202,29 @@ _STICKY_CLAIMS: dict[str, Callable[[str, bytes | None], Claim | None]] = {
 }
 
 
-def _java_cooperative(told: MemberMetadata) -> Claim:
-    if told.generation >= 0:
-        return Claim(told.owned, told.generation)
-    return Claim(told.owned, _first_number(told.user_data))
+def _java_cooperative(sent: MemberMetadata) -> Claim:
+    if sent.generation >= 0:
+        return Claim(sent.owned, sent.generation)
+    return Claim(sent.owned, _first_number(sent.user_data))
 
 
-def _sarama_cooperative(told: MemberMetadata) -> Claim:
-    if told.version > 1:
-        return Claim(told.owned, told.generation)
-    data = told.user_data or b""
+def _sarama_cooperative(sent: MemberMetadata) -> Claim:
+    if sent.version > 1:
+        return Claim(sent.owned, sent.generation)
+    data = sent.user_data or b""
     # sarama reads exactly four bytes here; with any other length it assumes that there is no generation.
-    return Claim(told.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
+    return Claim(sent.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
 
 
-def _franz_go_cooperative(told: MemberMetadata) -> Claim:
-    if told.generation < 0 and (claim := _franz_go_sticky("", told.user_data)).owned:
+def _franz_go_cooperative(sent: MemberMetadata) -> Claim:
+    if sent.generation < 0 and (claim := _franz_go_sticky("", sent.user_data)).owned:
         return claim
     # Without a generation, the claim is not trusted, but the partitions are withheld from others.
-    return Claim(told.owned, told.generation)
+    return Claim(sent.owned, sent.generation)
 
 
-def _of_fields(told: MemberMetadata) -> Claim:
-    return Claim(told.owned, told.generation)
+def _of_fields(sent: MemberMetadata) -> Claim:
+    return Claim(sent.owned, sent.generation)
 
 
 _COOPERATIVE_CLAIMS: dict[str, Callable[[MemberMetadata], Claim]] = {
