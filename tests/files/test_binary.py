@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +14,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from thrift import Struct, footer_of, with_footer
 
 import partwright as pw
 from partwright.files import ColumnRequest, open_records
+from partwright.files.thrift import List, Struct, read_struct, write_struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +57,7 @@ PARQUETS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("options", PARQUETS.values(), ids=PARQUETS)
 def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Command) -> None:
     pq.write_table(TABLE, "x.parquet", **options)
-    before = pq.ParquetFile("x.parquet")
+    before, data = pq.ParquetFile("x.parquet"), Path("x.parquet").read_bytes()
     code, _, err = command("place", "x.parquet", "--key", "k", "-n", 12, "--force", "--out", "y.parquet")
     assert code == 0, err
     after = pq.ParquetFile("y.parquet", page_checksum_verification=True)
@@ -66,38 +68,26 @@ def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Co
     other = pl.read_parquet("y.parquet", columns=["id", "k", "partition"])
     assert other["partition"].to_list() == expected(TABLE)
     assert other["id"].to_list() == list(range(ROWS))
-    # Each column has its type and its codec.
+    # No byte of the old columns has moved, and the footer describes them as before.
     old, new = before.metadata, after.metadata
-    assert new.num_rows == old.num_rows
-    ours, theirs = new.row_group(0), old.row_group(0)
-    for leaf in range(old.num_columns):
-        assert str(after.schema.column(leaf)) == str(before.schema.column(leaf))
-        assert ours.column(leaf).compression == theirs.column(leaf).compression
-
-
-def test_a_parquet_file_keeps_what_other_writers_say_of_a_type(command: Command) -> None:
-    """Times of 96 bits, as Spark writes them, are read by nobody else in 64 bits of nanoseconds."""
-    table = pa.table({"k": ["a"], "at": pa.array([1], pa.timestamp("ns"))})
-    pq.write_table(table, "x.parquet", use_deprecated_int96_timestamps=True, store_schema=False)
-    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--in-place")[0] == 0
-    assert [column.physical_type for column in leaves("x.parquet")] == ["BYTE_ARRAY", "INT96", "INT32"]
-    assert pq.read_table("x.parquet")["at"].to_pylist() == table["at"].to_pylist()
-
-
-def test_a_type_that_pyarrow_would_write_as_another_is_refused(refusal: Refusal) -> None:
-    pq.write_table(pa.table({"k": ["a"], "e": [b"b"]}), "x.parquet", store_schema=False)
-    data = Path("x.parquet").read_bytes()
-    footer = footer_of(data)
-    # Converted type and logical type: an enumeration, as parquet-avro writes one.
-    footer[2][1].items[2].update({6: (5, 4), 10: (12, Struct({4: (12, Struct())}))})
-    Path("x.parquet").write_bytes(with_footer(data, footer))
-    err = refusal("place", "x.parquet", "--key", "k", "-n", 12)
-    assert "the column 'e' of 'x.parquet' is of type Enum, and pyarrow would write it as None" in err
-
-
-def leaves(name: str) -> list[Any]:
-    schema = pq.ParquetFile(name).schema
-    return [schema.column(leaf) for leaf in range(len(schema))]
+    assert Path("y.parquet").read_bytes().startswith(data[: -8 - old.serialized_size])
+    assert (new.num_rows, new.num_row_groups, new.created_by) == (
+        old.num_rows,
+        old.num_row_groups,
+        old.created_by,
+    )
+    leaves = old.num_columns
+    for group in range(old.num_row_groups):
+        ours, theirs = new.row_group(group), old.row_group(group)
+        assert ours.num_rows == theirs.num_rows
+        assert ours.sorting_columns == theirs.sorting_columns
+        for leaf in range(leaves):
+            assert ours.column(leaf).to_dict() == theirs.column(leaf).to_dict()
+        mine = ours.column(leaves)
+        assert mine.path_in_schema == "partition"
+        assert mine.compression == theirs.column(1).compression
+        assert mine.num_values == ours.num_rows
+        assert ours.total_byte_size == theirs.total_byte_size + mine.total_uncompressed_size
 
 
 @pytest.mark.parametrize("values", [10, 60_000])
@@ -374,15 +364,27 @@ def test_the_first_feather_is_told_apart(command: Command) -> None:
     )
 
 
-def test_a_parquet_file_whose_records_are_in_others_is_refused(refusal: Refusal) -> None:
+def test_an_encrypted_or_scattered_parquet_file_is_refused(command: Command) -> None:
     pq.write_table(TABLE.select(["k"]), "x.parquet")
     data = Path("x.parquet").read_bytes()
-    footer = footer_of(data)
+    length = int.from_bytes(data[-8:-4], "little")
+    for change, sentence in (
+        (lambda footer: footer.update({9: (8, b"key")}), "is encrypted or signed"),
+        (elsewhere, "are in other files"),
+    ):
+        footer = read_struct(data[-8 - length : -8])
+        change(footer)
+        written = write_struct(footer)
+        Path("y.parquet").write_bytes(
+            data[: -8 - length] + written + struct.pack("<i", len(written)) + b"PAR1"
+        )
+        code, _, err = command("place", "y.parquet", "--key", "k", "-n", 12, "--force", "--out", "z.parquet")
+        assert code == 2
+        assert sentence in err
+
+
+def elsewhere(footer: Struct) -> None:
     footer[4][1].items[0][1][1].items[0][1] = (8, b"part-0.parquet")
-    Path("x.parquet").write_bytes(with_footer(data, footer))
-    assert "the records of 'x.parquet' are in other files" in refusal(
-        "place", "x.parquet", "--key", "k", "-n", 12
-    )
 
 
 def write(name: str) -> None:
@@ -391,3 +393,32 @@ def write(name: str) -> None:
     else:
         with (pa.ipc.new_file if name == "x.arrow" else pa.ipc.new_stream)(name, TABLE.schema) as writer:
             writer.write_table(TABLE)
+
+
+def test_thrift_is_written_as_it_was_read() -> None:
+    for options in PARQUETS.values():
+        out = io.BytesIO()
+        pq.write_table(TABLE, out, **options)
+        data = out.getvalue()
+        length = int.from_bytes(data[-8:-4], "little")
+        assert write_struct(read_struct(data[-8 - length : -8])) == data[-8 - length : -8]
+
+
+def test_thrift_of_every_type_is_written_as_it_was_read() -> None:
+    inner = Struct(
+        {1: (1, True), 2: (1, False), 3: (3, 200), 4: (4, -1), 5: (5, 2**31 - 1), 6: (6, -(2**63))}
+    )
+    whole = Struct(
+        {7: (7, struct.pack("<d", 1.5)), 8: (8, b"x" * 300), 300: (12, inner), 301: (9, List(1, [1, 2]))}
+    )
+    whole[302] = (9, List(12, [inner] * 20))
+    data = write_struct(whole)
+    assert write_struct(read_struct(data)) == data
+    assert read_struct(data)[300][1] == read_struct(data)[302][1].items[19]
+    for end in range(len(data)):
+        with pytest.raises(ValueError, match="the bytes end within a struct"):
+            read_struct(data[:end])
+    with pytest.raises(ValueError, match="a value of type 11"):
+        read_struct(b"\x1b\x00")
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        read_struct(b"\x1c" * 100)

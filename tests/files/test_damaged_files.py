@@ -17,9 +17,11 @@ import pyarrow as pa
 import pytest
 from limited import limited_commands
 from pyarrow import feather, parquet
-from thrift import List, Struct, footer_of, with_footer
 
+from partwright.files import thrift
 from partwright.files.avro import UncompressedAvro
+from partwright.files.footer import MAGIC, chunks_of, footer_length
+from partwright.files.thrift import List, Struct, read_struct, write_struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,7 +142,8 @@ def values(struct: Struct) -> Iterator[tuple[Any, Any]]:
 
 def lying(data: bytes, rng: random.Random) -> bytes:
     """A Parquet file whose footer can be read, and lies: about rows, values, offsets, sizes, types, children."""
-    footer = footer_of(data)
+    length = footer_length(data[-8:])
+    footer = read_struct(data[-8 - length : -8])
     for _ in range(rng.choice((1, 1, 2, 4))):
         holder, field = rng.choice(list(values(footer)))
         value = holder.get_value(field) if isinstance(holder, Struct) else holder[field]
@@ -159,7 +162,8 @@ def lying(data: bytes, rng: random.Random) -> bytes:
             holder.set_value(field, changed)
         else:
             holder[field] = changed
-    return with_footer(data, footer)
+    end = write_struct(footer)
+    return data[: -8 - length] + end + len(end).to_bytes(4, "little") + MAGIC
 
 
 def judge(run: Run, words: list[str]) -> tuple[dict[str, Any], list[str]]:
@@ -209,9 +213,11 @@ def small_footer(change: Callable[[Struct], None]) -> bytes:
     out = io.BytesIO()
     parquet.write_table(pa.table({"k": ["a", "b"], "p": [0, 1]}), out, store_schema=False)
     data = out.getvalue()
-    footer = footer_of(data)
+    length = footer_length(data[-8:])
+    footer = read_struct(data[-8 - length : -8])
     change(footer)
-    return with_footer(data, footer)
+    end = write_struct(footer)
+    return data[: -8 - length] + end + len(end).to_bytes(4, "little") + MAGIC
 
 
 def first_meta(footer: Struct) -> Struct:
@@ -344,6 +350,72 @@ def test_a_block_of_each_codec_is_unpacked(codec: str) -> None:
         pytest.skip(f"fastavro lacks what it writes {codec} with")
     out.seek(0)
     assert list(fastavro.reader(UncompressedAvro(out))) == ROWS
+
+
+def wide_footer(columns: int, groups: int) -> bytes:
+    """The footer of a file with text columns, two rows in each row group."""
+    out = io.BytesIO()
+    rows = pa.table({f"c{column}": [f"{column}"] * 2 * groups for column in range(columns)})
+    parquet.write_table(rows, out, row_group_size=2)
+    data = out.getvalue()
+    return data[-8 - footer_length(data[-8:]) : -8]
+
+
+def test_a_footer_is_read_once_and_what_is_not_asked_for_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    footer = wide_footer(30, 4)
+    groups = read_struct(footer).get_value(4).items
+    metas = [[chunk.get_value(3) for chunk in group.get_value(1).items] for group in groups]
+    structs: list[int] = []
+    whole = thrift._ThriftReader.struct
+
+    def counting(reader: thrift._ThriftReader, depth: int) -> Struct:
+        structs.append(depth)
+        return whole(reader, depth)
+
+    monkeypatch.setattr(thrift._ThriftReader, "struct", counting)
+    found = chunks_of(footer, [29, 3, 3], 4)
+    # Each meta, and the statistics, the size statistics and the encodings' counts in it.
+    assert len(structs) < 2 * 4 * 8
+    assert sorted(found) == [3, 29]
+    for leaf, chunks in found.items():
+        sizes = [(chunk.codec, chunk.values, chunk.size) for chunk in chunks]
+        assert sizes == [tuple(group[leaf].get_value(field) for field in (4, 5, 6)) for group in metas]
+    with pytest.raises(ValueError, match="a row group lacks a column chunk"):
+        chunks_of(footer, [3, 30], 4)
+    for size in range(0, len(footer), 7):
+        with pytest.raises(ValueError, match="the bytes end within a struct"):
+            chunks_of(footer[:size], [3], 4)
+
+
+def test_a_value_of_any_type_is_skipped() -> None:
+    """What comes after it is found."""
+    inner = Struct({1: (1, True), 40: (2, False), 41: (8, b"a" * 300), 42: (7, bytes(8)), 43: (6, 1 << 40)})
+    for type_, value in [
+        (1, True),
+        (2, False),
+        (3, 5),
+        (5, -(1 << 30)),
+        (7, bytes(range(8))),
+        (8, b"x" * 200),
+        (9, List(2, [1, 2] * 20)),
+        (10, List(8, [b"", b"abc"])),
+        (9, List(5, [1, -1000] * 20)),
+        (9, List(12, [inner, Struct(), inner])),
+        (12, inner),
+    ]:
+        data = write_struct(Struct({1: (type_, value), 90: (5, 42)}))
+        assert list(thrift.values_at(data, [90])) == [42], type_
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        list(thrift.values_at(b"\x19" * 200_000, [9]))
+    with pytest.raises(ValueError, match="a value of type 13"):
+        list(thrift.values_at(b"\x1d\x00", [9]))
+    with pytest.raises(ValueError, match="the bytes end within a struct"):
+        list(thrift.values_at(b"\x19\xf3\xff\xff\xff\xff\x0f", [9]))
+
+
+def test_lists_within_lists_to_any_depth_are_refused() -> None:
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        read_struct(b"\x19" * 200_000)
 
 
 def test_a_zstandard_block_is_unpacked() -> None:

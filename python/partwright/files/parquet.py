@@ -1,30 +1,30 @@
-"""Parquet files, read and written by pyarrow: with one more column, a file is written again, batch by batch.
+"""Parquet files. A new column goes after the old ones: no byte of the other columns is decoded or moved.
 
-pyarrow writes the values, the schema with its metadata, and the codecs of the columns as they were; encodings, pages
-and indexes are its own, bloom filters go, and a row group has at most as many rows as a batch. A type that it would
-write as another one is refused.
+A Parquet file is pages of columns, then a footer that says where each one is. So the old pages are copied as they are,
+the new column's pages follow them, row group by row group, and the footer is written with both. Everything that the old
+columns have stays (codecs, encodings, statistics, indexes, bloom filters), also what pyarrow would not write again.
 """
 
 from __future__ import annotations
 
+import functools
 import io
-import json
-import re
+import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
+from partwright.files.footer import Footer, chunks_of, footer_length
 from partwright.files.formats import (
     TEXT_AND_BINARY,
     Records,
     declared,
     find_column,
-    in_one,
     in_pieces,
     longest_in,
     not_regular,
@@ -39,18 +39,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
+    from partwright.files.footer import Chunk
     from partwright.files.formats import Column, ColumnRequest, Writable
 
 __all__ = ["ParquetRecords"]
 
 # The most rows of a batch; the most bytes of a field in it are those of a line of a text file.
 _BATCH = 1 << 18
+_COPIED = 8 << 20
 # The most bytes of a column's pages that are held at once.
 _BUFFER = 1 << 20
+# The end of Parquet's footer: its length and the magic bytes.
+_END = 8
 # The most bytes of a dictionary's index; for a million values it has 20 bits.
 _INDEX_BYTES = 3
-# Codecs that pyarrow's writer calls otherwise than its reader.
-_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "UNKNOWN": "NONE"}
+# parquet.thrift's CompressionCodec, by pyarrow's names, without LZO, which no pyarrow writes.
+_CODECS = {1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4"}
+# pyarrow does not write larger ones.
+_LARGEST_GROUP = 64 << 20
 
 
 class ParquetRecords(Records):
@@ -64,8 +70,9 @@ class ParquetRecords(Records):
         self._path = path
         if size is None:
             raise not_regular(path)
+        self._size = size
         self._read = 0
-        self._known: dict[int, list[Any]] = {}
+        self._known: dict[int, list[Chunk]] = {}
         with whole(self._path, "Parquet file"):
             self._parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
@@ -85,13 +92,13 @@ class ParquetRecords(Records):
         paths = [path_in(names, column.name) for column in wanted]
         for first, *_ in paths:
             find_column(self._path, names, first)
-        reader = self._reader([first for first, *inside in paths if not inside])
-        for batch in self._batches(reader, list(dict.fromkeys(first for first, *_ in paths))):
+        chosen = [first for first, *_ in paths]
+        whole_ones = [first for first, *inside in paths if not inside]
+        for columns in self._batches(self._reader(whole_ones), range(self._parquet.num_row_groups), chosen):
             yield from in_pieces(
                 [
-                    # A name with a dot may also match what lies deeper under such a path.
-                    picked(self._path, batch.column(batch.schema.names.index(first)), inside, first)
-                    for first, *inside in paths
+                    picked(self._path, column, inside, first)
+                    for column, (first, *inside) in zip(columns, paths, strict=True)
                 ],
                 LONGEST,
             )
@@ -105,79 +112,46 @@ class ParquetRecords(Records):
         self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
     ) -> None:
         """See `Records`."""
-        schema = self._parquet.schema_arrow
-        first, *inside = path_in(schema.names, key.name)
-        place = find_column(self._path, schema.names, first)
-        refuse_taken(self._path, schema.names, name)
-        options = self._options(pa.field(name, pa.int32()))
-        # A type without key bytes is refused before a large file is read.
-        computed(picked(self._path, pa.nulls(0, schema.field(place).type), inside, first))
-        with pq.ParquetWriter(sink, **options) as writer:
-            for batch in self._batches(self._parquet, schema.names):
-                keys = picked(self._path, batch.column(place), inside, first)
-                columns = [*batch.columns, in_one(computed(keys))]
-                rows = pa.RecordBatch.from_arrays(columns, schema=options["schema"])
-                writer.write_batch(rows, max(1, rows.num_rows))
-
-    def _options(self, new: pa.Field) -> dict[str, Any]:
-        """How pyarrow writes the file with a new column: the schema, the codecs, and times of 96 bits as such.
-
-        Raises:
-            PartwrightError: A column's type would become another one, or the file has no pages of its own.
-        """
-        leaves = [self._parquet.schema.column(leaf) for leaf in range(len(self._parquet.schema))]
-        chunks = [chunks[0] for leaf in range(len(leaves)) if (chunks := self._chunks(leaf))]
-        if any(chunk.file_path for chunk in chunks):
-            raise PartwrightError(
-                f"the records of {self._path!r} are in other files: name one of those", path=self._path
-            )
-        schema = self._parquet.schema_arrow
-        try:
-            metadata = {
-                name: _WIDER[name](value, new.name) if name in _WIDER else value
-                for name, value in (schema.metadata or {}).items()
-            }
-        except ValueError as error:
-            raise PartwrightError(
-                f"the footer of {self._path!r} cannot be read: {error}", path=self._path
-            ) from error
-        options = {
-            "schema": schema.append(new).with_metadata(metadata or None),
-            "compression": {
-                chunk.path_in_schema: _CODECS.get(chunk.compression, chunk.compression) for chunk in chunks
-            },
-            "use_deprecated_int96_timestamps": any(leaf.physical_type == "INT96" for leaf in leaves),
-        }
-        empty = io.BytesIO()
-        pq.ParquetWriter(empty, **options).close()
-        written = pq.ParquetFile(empty).schema
-        for at, leaf in enumerate(leaves):
-            kept = written.column(at).logical_type
-            if leaf.physical_type != "INT96" and str(leaf.logical_type) != str(kept):
-                raise PartwrightError(
-                    f"the column {leaf.path!r} of {self._path!r} is of type {leaf.logical_type}, and pyarrow would "
-                    f"write it as {kept}: add the column where the file is made",
-                    path=self._path,
-                )
-        return options
+        names = self._parquet.schema_arrow.names
+        first, *inside = path_in(names, key.name)
+        place = find_column(self._path, names, first)
+        refuse_taken(self._path, names, name)
+        footer, length = self._footer(name)
+        codec = self._codec(first)
+        reader = self._parquet if inside else self._reader([first])
+        # A type without key bytes is refused before a large file is copied.
+        computed(picked(self._path, pa.nulls(0, self._parquet.schema_arrow.field(place).type), inside, first))
+        at = self._copy(sink, self._size - _END - length)
+        for group in range(self._parquet.num_row_groups):
+            keys = (columns[0] for columns in self._batches(reader, [group], [first]))
+            parts = [
+                part
+                for key_part in keys
+                for part in _chunks(computed(picked(self._path, key_part, inside, first)))
+            ]
+            written = io.BytesIO()
+            table = pa.table({name: pa.chunked_array(parts, pa.int32())})
+            pq.write_table(table, written, _LARGEST_GROUP, compression=codec, store_schema=False)
+            at += sink.write(footer.add_chunk(group, written.getvalue(), at))
+        sink.write(footer.to_bytes())
 
     def _reader(self, names: Sequence[str]) -> pq.ParquetFile:
         """A reader that returns as dictionaries those columns that are dictionaries throughout."""
         schema = self._parquet.schema_arrow
         # The types that pyarrow returns as dictionaries.
         texts = [name for name in names if schema.field(name).type in TEXT_AND_BINARY]
-        dictionaries = [name for name in texts if self._is_dictionary(name, self._leaves(name)[0])]
+        found = zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True)
+        dictionaries = [name for name, chunks in found if chunks and self._are_dictionaries(name, chunks)]
         return self._with_dictionaries(dictionaries) if dictionaries else self._parquet
 
-    def _is_dictionary(self, name: str, leaf: int) -> bool:
+    def _are_dictionaries(self, name: str, chunks: Sequence[Chunk]) -> bool:
         # If a dictionary became too large, its writer continued with the values themselves, four bytes or more each.
         # Making a dictionary of those again would take longer than hashing them.
-        chunks = self._chunks(leaf)
-        return bool(chunks) and all(
-            chunk.has_dictionary_page
+        return all(
+            chunk.has_dictionary
             and (
-                chunk.total_uncompressed_size < (most := _INDEX_BYTES * chunk.num_values)
-                or chunk.total_uncompressed_size - self._dictionary(name, group).nbytes < most
+                chunk.size < (most := _INDEX_BYTES * chunk.values)
+                or chunk.size - self._dictionary(name, group).nbytes < most
             )
             for group, chunk in enumerate(chunks)
         )
@@ -203,10 +177,17 @@ class ParquetRecords(Records):
             column = column.field(0)
         return column.dictionary if pa.types.is_dictionary(column.type) else pa.nulls(0)
 
-    def _batches(self, reader: pq.ParquetFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        rows = min((self._rows_at_once(reader, name) for name in names), default=_BATCH)
+    def _batches(
+        self,
+        reader: pq.ParquetFile,
+        groups: Sequence[int],
+        names: Sequence[str],
+    ) -> Iterator[tuple[Column, ...]]:
+        chosen = list(dict.fromkeys(names))
+        self._chunks([leaf for name in chosen if self._is_wide(name) for leaf in self._leaves(name)])
+        rows = min((self._rows_at_once(reader, name, groups) for name in chosen), default=_BATCH)
         with whole(self._path, "Parquet file"):
-            batches = reader.iter_batches(rows, columns=names, use_threads=False)
+            batches = reader.iter_batches(rows, groups, chosen, use_threads=False)
 
         def following() -> pa.RecordBatch | None:
             with whole(self._path, "Parquet file"):
@@ -218,79 +199,111 @@ class ParquetRecords(Records):
             while (batch := coming.result()) is not None:
                 coming = ahead.submit(following)
                 self._read += batch.num_rows
-                yield batch
+                # A name with a dot may also match what lies deeper under such a path.
+                yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
-    def _rows_at_once(self, reader: pq.ParquetFile, name: str) -> int:
-        """How many rows of a field may be decoded at once."""
-        if pa.types.is_primitive(self._parquet.schema_arrow.field(name).type):
+    def _rows_at_once(self, reader: pq.ParquetFile, name: str, groups: Sequence[int]) -> int:
+        """How many rows of a field in some row groups may be decoded at once."""
+        if not self._is_wide(name):
             return _BATCH
+        mean = longest = 1
         leaves = self._leaves(name)
-        mean = max(
-            (
-                chunk.total_uncompressed_size // max(chunk.num_values, 1)
-                for leaf in leaves
-                for chunk in self._chunks(leaf)
-            ),
-            default=1,
-        )
+        for chunks in self._chunks(leaves):
+            mean = max([mean, *(chunks[group].size // max(chunks[group].values, 1) for group in groups)])
         if mean > LONGEST:
             raise PartwrightError(
                 f"the values of {name!r} in {self._path!r} have up to {counted(mean, 'byte')} on average in a row "
                 f"group, more than the {LONGEST >> 20} MiB of a value that is read: name another column",
                 path=self._path,
             )
-        longest = 1
         if not pa.types.is_dictionary(reader.schema_arrow.field(name).type):
-            groups = range(self._parquet.num_row_groups)
             longest = max((self._longest(leaf, group) for leaf in leaves for group in groups), default=1)
-        return max(1, min(_BATCH, LONGEST // max(mean, longest, 1)))
+        return max(1, min(_BATCH, LONGEST // max(mean, longest)))
 
     def _longest(self, leaf: int, group: int) -> int:
         """The most bytes of a value in a column's dictionary, which each row may have for a few bits."""
         column = self._parquet.schema.column(leaf)
         return longest_in(self._dictionary(column.path, group)) if column.physical_type == "BYTE_ARRAY" else 1
 
-    def _chunks(self, leaf: int) -> list[Any]:
-        """What the footer says about one of the file's columns, row group by row group."""
-        if leaf not in self._known:
-            path = self._parquet.schema.column(leaf).path
-            groups = range(self._parquet.num_row_groups)
-            for group in groups:
-                # If a footer contradicts itself, pyarrow's own objects for it end the process; its reader only raises.
-                with whole(self._path, "Parquet file"):
-                    next(self._parquet.iter_batches(1, [group], [path], use_threads=False), None)
-            self._known[leaf] = [self._parquet.metadata.row_group(group).column(leaf) for group in groups]
-        return self._known[leaf]
+    def _is_wide(self, name: str) -> bool:
+        """Whether a value of a field may have any number of bytes."""
+        return not pa.types.is_primitive(self._parquet.schema_arrow.field(name).type)
+
+    @contextmanager
+    def _unreadable_footer(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            raise PartwrightError(
+                f"the footer of {self._path!r} cannot be read: {error}", path=self._path
+            ) from error
+
+    @functools.cached_property
+    def _footer_bytes(self) -> bytes:
+        self._file.seek(-_END, os.SEEK_END)
+        length = footer_length(self._file.read(_END))
+        self._file.seek(-_END - length, os.SEEK_END)
+        return self._file.read(length)
+
+    def _chunks(self, leaves: Sequence[int]) -> list[list[Chunk]]:
+        """What the footer says about some of the file's columns, each row group by row group."""
+        unknown = [leaf for leaf in leaves if leaf not in self._known]
+        if unknown:
+            with self._unreadable_footer():
+                self._known |= chunks_of(self._footer_bytes, unknown, self._parquet.num_row_groups)
+        return [self._known[leaf] for leaf in leaves]
+
+    def _footer(self, new: str) -> tuple[Footer, int]:
+        """The file's metadata with the new column, and its length without it."""
+        with self._unreadable_footer():
+            data = self._footer_bytes
+            footer = Footer(data)
+            footer.add_column(new)
+        if footer.is_encrypted:
+            raise PartwrightError(
+                f"{self._path!r} is encrypted or signed: write it again without that", path=self._path
+            )
+        if footer.is_of_other_files:
+            raise PartwrightError(
+                f"the records of {self._path!r} are in other files: name one of those", path=self._path
+            )
+        for group in range(self._parquet.num_row_groups):
+            rows = self._parquet.metadata.row_group(group).num_rows
+            if rows > _LARGEST_GROUP:
+                raise PartwrightError(
+                    f"row group {group} of {self._path!r} has {counted(rows, 'row')}, more than the "
+                    f"{_LARGEST_GROUP:,} that a "
+                    "column can be written for: write the file with smaller ones first",
+                    path=self._path,
+                )
+        return footer, len(data)
+
+    def _codec(self, name: str) -> str:
+        """The new column's compression, which is the key's."""
+        (chunks,) = self._chunks(self._leaves(name)[:1])
+        return _CODECS.get(chunks[0].codec, "NONE") if chunks else "NONE"
 
     def _leaves(self, name: str) -> list[int]:
         """Those of the file's columns that belong to a field."""
         schema = self._parquet.schema
         return [leaf for leaf in range(len(schema)) if f"{schema.column(leaf).path}.".startswith(f"{name}.")]
 
-
-def _wider_spark(schema: bytes, name: str) -> bytes:
-    return _wider_json(schema, {"name": name, "type": "integer", "nullable": True, "metadata": {}})
-
-
-def _wider_avro(schema: bytes, name: str) -> bytes:
-    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError(f"its Avro schema cannot have a field {name!r}, give it another name with --column")
-    return _wider_json(schema, {"name": name, "type": ["null", "int"], "default": None})
-
-
-def _wider_json(schema: bytes, field: dict[str, object]) -> bytes:
-    match known := json.loads(schema):
-        case {"fields": list() as fields}:
-            fields.append(field)
-            return json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
-    raise ValueError(f"the schema {schema.decode()[:40]!r} in it has no fields")
+    def _copy(self, sink: Writable, size: int) -> int:
+        """Copy the start of the file, and return its length."""
+        self._file.seek(0)
+        left = size
+        while left:
+            try:
+                data = self._file.read(min(left, _COPIED))
+            except OSError as error:
+                raise PartwrightError(
+                    f"{self._path!r} cannot be read ({error.strerror})", path=self._path
+                ) from error
+            if not data:
+                raise PartwrightError(f"{self._path!r} has become shorter while it was read", path=self._path)
+            left -= sink.write(data)
+        return size
 
 
-# The schemas that readers trust more than the file's own. Spark sees only the columns that are named in its
-# (ParquetReadSupport.SPARK_METADATA_KEY); parquet-avro refuses a file with an extra column
-# (AvroReadSupport.AVRO_SCHEMA_METADATA_KEY and its older name).
-_WIDER = {
-    b"org.apache.spark.sql.parquet.row.metadata": _wider_spark,
-    b"parquet.avro.schema": _wider_avro,
-    b"avro.schema": _wider_avro,
-}
+def _chunks(column: Column) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]

@@ -59,9 +59,9 @@ def command(
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc), text also as
     .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. Everything else in it stays as it is: a csv
-    field's quotes, the digits of a JSON number, the values and types of parquet. JSON over several lines becomes one
-    object per line. The partition is null if the client does not determine one, as java does not for a null key. In
-    csv an empty field is null and "" is the empty string; in JSON a null or missing member is null.
+    field's quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object per line.
+    The partition is null if the client does not determine one, as java does not for a null key. In csv an empty field
+    is null and "" is the empty string; in JSON a null or missing member is null.
 
     --out is written next to its place and moved there when it is complete, so a failure leaves the old file. An
     existing file is replaced only with --force, and FILE itself only with --in-place. For JSON lines nothing is

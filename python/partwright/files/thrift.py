@@ -1,4 +1,7 @@
-"""A Parquet file's footer, in Thrift's compact protocol, read into values and written again: for damaged files."""
+"""Thrift's compact protocol, read into plain values and written again: the format of a Parquet file's footer.
+
+This module does not know what the fields mean, so fields of later versions survive unchanged.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-__all__ = ["List", "Struct", "footer_of", "read_struct", "with_footer", "write_struct"]
-
-_MAGIC = b"PAR1"
+__all__ = ["List", "Struct", "read_struct", "values_at", "write_struct"]
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _INTEGERS = (_I16, _I32, _I64)
@@ -18,6 +19,8 @@ _INTEGERS = (_I16, _I32, _I64)
 _LONG_LIST = 15
 _MORE = 0x80
 _DOUBLE_BYTES = 8
+# The type of a boolean field is its value.
+_SIZES = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: _DOUBLE_BYTES}
 _DEEPEST = 64
 
 Value: TypeAlias = Any
@@ -43,19 +46,6 @@ class Struct(dict[int, tuple[int, Value]]):
         self[field] = (self[field][0], value)
 
 
-def footer_of(data: bytes) -> Struct:
-    """The footer of a Parquet file."""
-    length = int.from_bytes(data[-8:-4], "little")
-    return read_struct(data[-8 - length : -8])
-
-
-def with_footer(data: bytes, footer: Struct) -> bytes:
-    """A Parquet file with another footer."""
-    length = int.from_bytes(data[-8:-4], "little")
-    end = write_struct(footer)
-    return data[: -8 - length] + end + len(end).to_bytes(4, "little") + _MAGIC
-
-
 def read_struct(data: bytes | memoryview) -> Struct:
     """The struct at the start of some bytes.
 
@@ -68,6 +58,28 @@ def read_struct(data: bytes | memoryview) -> Struct:
     """
     try:
         return _ThriftReader(data).struct(0)
+    except IndexError:
+        raise ValueError("the bytes end within a struct") from None
+
+
+def values_at(data: bytes | memoryview, path: Sequence[int | Collection[int] | None]) -> Iterator[Value]:
+    """The values at a path in the struct at the start of some bytes, in their order; all others are skipped.
+
+    Args:
+        data: The bytes.
+        path: At each step the ID of a field or the place of a list's item, or several of them; None for each item.
+
+    Raises:
+        ValueError: The bytes are not a struct, or a step leads into a number or a text.
+
+    Examples:
+        >>> data = write_struct(Struct({1: (9, List(5, [7, 8])), 2: (5, 42)}))
+        >>> list(values_at(data, [2])), list(values_at(data, [1, None])), list(values_at(data, [3]))
+        ([42], [7, 8], [])
+    """
+    try:
+        steps = [{step} if isinstance(step, int) else step for step in path]
+        yield from _ThriftReader(data).values_at(_STRUCT, steps, 0)
     except IndexError:
         raise ValueError("the bytes end within a struct") from None
 
@@ -95,6 +107,22 @@ class _ThriftReader:
             fields[field] = (type_, self._value(type_, depth))
         return fields
 
+    def values_at(self, type_: int, path: Sequence[Collection[int] | None], depth: int) -> Iterator[Value]:
+        if not path:
+            yield self._value(type_, depth)
+            return
+        if type_ == _STRUCT:
+            steps = self._fields(depth + 1)
+        elif type_ in {_LIST, _SET}:
+            steps = self._items(depth + 1)
+        else:
+            raise ValueError(f"a value of type {type_}, where a struct or a list belongs")
+        for step, inside in steps:
+            if path[0] is None or step in path[0]:
+                yield from self.values_at(inside, path[1:], depth + 1)
+            else:
+                self._at = _after(self._data, self._at, inside, depth + 1)
+
     def _fields(self, depth: int) -> Iterator[tuple[int, int]]:
         """The ID and type of each field of a struct, whose value must then be read."""
         _refuse_deep(depth)
@@ -102,6 +130,13 @@ class _ThriftReader:
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else _signed(self._number())
             yield field, head & 0x0F
+
+    def _items(self, depth: int) -> Iterator[tuple[int, int]]:
+        """The place and type of each item of a list, whose value must then be read."""
+        _refuse_deep(depth)
+        type_, size = self._list_head()
+        # A boolean of a list is a byte, not its type.
+        yield from ((place, _BYTE if type_ in {_TRUE, _FALSE} else type_) for place in range(size))
 
     def _value(self, type_: int, depth: int) -> Value:
         if type_ in _INTEGERS:
@@ -145,6 +180,41 @@ class _ThriftReader:
     def _number(self) -> int:
         number, self._at = _number_at(self._data, self._at)
         return number
+
+
+def _after(data: bytes | memoryview, at: int, type_: int, depth: int) -> int:
+    """Where a value ends that begins at a position; beyond the bytes if it is a text that is cut off."""
+    if type_ in _INTEGERS:
+        while data[at] & _MORE:
+            at += 1
+        return at + 1
+    if type_ in _SIZES:
+        return at + _SIZES[type_]
+    if type_ == _BINARY:
+        size, at = _number_at(data, at)
+        return at + size
+    _refuse_deep(depth + 1)
+    if type_ == _STRUCT:
+        while head := data[at]:
+            # The field's ID is in its first byte, or follows it.
+            at = at + 1 if head >> 4 else _after(data, at + 1, _I16, depth)
+            at = _after(data, at, head & 0x0F, depth + 1)
+        return at + 1
+    if type_ in {_LIST, _SET}:
+        return _after_list(data, at, depth + 1)
+    raise ValueError(f"a value of type {type_}")
+
+
+def _after_list(data: bytes | memoryview, at: int, depth: int) -> int:
+    head, at = data[at], at + 1
+    size, inside = head >> 4, head & 0x0F
+    if size == _LONG_LIST:
+        size, at = _number_at(data, at)
+    if inside in {_TRUE, _FALSE, _BYTE}:
+        return at + size
+    for _ in range(size):
+        at = _after(data, at, inside, depth)
+    return at
 
 
 def _number_at(data: bytes | memoryview, at: int) -> tuple[int, int]:
