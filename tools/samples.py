@@ -13,8 +13,7 @@ import figures
 import partwright as pw
 from partwright import report
 from partwright.documents import rollout, run
-from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, RunStep
+from partwright.pipeline.report import Checks, KeyShare, PartitionShare, Proof, Report, RunStep
 from partwright.question import Question
 from partwright.rendering.html import html
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from partwright._stored import OtherVersionError, stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.headers import headers_of
@@ -23,7 +24,6 @@ from partwright.migration.translate import Slice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from partwright._check import Json
     from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
 
@@ -318,18 +318,15 @@ class MigrationLedger:
 
     def _read(self, record: Record) -> State:
         try:
-            found: Json = json.loads(record.value() or b"")
-            version = found.pop("version")
-        except (ValueError, KeyError, AttributeError, TypeError):
+            return stored(State, record.value() or b"", VERSION)
+        except ValueError:
             raise BrokerError(
                 f"the topic {self._topic!r} has a record that is not a migration's (offset {record.offset()}): give "
                 "the new topic another name"
             ) from None
-        if version != VERSION:
+        except OtherVersionError as error:
             raise PartwrightError(
-                f"the ledger {self._topic!r} is of version {version}, and this partwright reads {VERSION}: go on with "
+                f"the ledger {self._topic!r} is of version {error}, and this partwright reads {VERSION}: go on with "
                 "the partwright that began it",
-                value=version,
-            )
-        groups = {name: MovedGroup(**each) for name, each in found.pop("groups").items()}
-        return State(**found, groups=groups)
+                value=error.args[0],
+            ) from None

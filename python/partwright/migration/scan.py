@@ -16,8 +16,8 @@ from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicRecords
-from partwright.migration.layers import committed_or_begin, layers
-from partwright.migration.placement import placement
+from partwright.migration.settings import placement
+from partwright.migration.translate import committed_or_begin, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.topics import DescribedTopic
 
-__all__ = ["GroupReading", "Scan", "refuse_scattered", "scan"]
+__all__ = ["Scan", "refuse_scattered", "scan"]
 
 # Columns with fewer rows cost more in calls than in rows.
 _ROWS = 20_000

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
-    from partwright.pipeline.target_state import TargetState
-    from partwright.pipeline.targets import Target
+    from partwright.pipeline.targets import Target, TargetState
 
 __all__ = [
     "SourceFacts",

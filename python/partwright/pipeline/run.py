@@ -17,22 +17,17 @@ from partwright.kafka import EmbeddedKafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.context import Context
-from partwright.pipeline.journal import journal_of, now_in_words
+from partwright.pipeline.journal import java_of_pid, journal_of, now_in_words
 from partwright.pipeline.ledger import RecordedRun
-from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.parquet_target import target_at
-from partwright.pipeline.placing import placed_records
+from partwright.pipeline.placing import placed_records, sum_records
 from partwright.pipeline.proof import ProofResult, java_proof
-from partwright.pipeline.report import PartitionShare, PlannedStep, Report
+from partwright.pipeline.report import PartitionShare, PlannedStep, Report, timed
 from partwright.pipeline.resume import cannot_go_on, cut_as, find_earlier, source_facts
 from partwright.pipeline.settings import KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, read_records
-from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
-from partwright.pipeline.spark_session import open_session
-from partwright.pipeline.steps import timed
-from partwright.pipeline.sums import sum_records
-from partwright.pipeline.target_state import arrived, number_of_partitions
-from partwright.pipeline.targets import Placed, Target, Wrote
+from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
+from partwright.pipeline.targets import Placed, Target, Wrote, arrived, number_of_partitions
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
@@ -44,11 +39,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.promises import Checks, Proof
-    from partwright.pipeline.report import RunStep
+    from partwright.pipeline.placing import RecordSums
+    from partwright.pipeline.report import Checks, Progress, Proof, RunStep
     from partwright.pipeline.resume import SourceFacts
-    from partwright.pipeline.steps import Progress
-    from partwright.pipeline.sums import RecordSums
 
 __all__ = ["run"]
 
@@ -360,7 +353,6 @@ def _check(context: Context, target: Target, read: ReadRecords) -> Checked:
                 context.run,
                 target.begin,
                 markers=settings.exactly_once,
-                mixed=not target.has_place_for_all and not context.spreads,
             )
 
     found, checking = timed(context.progress, "read back and check", back)

@@ -15,7 +15,6 @@ from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.typed_text import read_key
-from partwright.pipeline.manifest import PlacementRule
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
@@ -25,7 +24,15 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "SourceColumns", "parse_target"]
+__all__ = [
+    "STRIP_ID",
+    "KafkaTarget",
+    "ParquetTarget",
+    "PlacementRule",
+    "RunSettings",
+    "SourceColumns",
+    "parse_target",
+]
 
 # Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1
@@ -66,6 +73,15 @@ class ParquetTarget:
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
+
+
+@dataclass(frozen=True)
+class PlacementRule:
+    """What placed the records; see the same fields of `RunManifest`."""
+
+    client: str
+    strategy: str | None
+    key_type: str | None
 
 
 class SourceColumns(NamedTuple):

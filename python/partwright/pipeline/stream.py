@@ -20,15 +20,12 @@ from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import MARK, Mark
-from partwright.pipeline.journal import journal_of
-from partwright.pipeline.orphan import java_of_pid
+from partwright.pipeline.journal import java_of_pid, journal_of
+from partwright.pipeline.report import Progress, timed
 from partwright.pipeline.settings import STRIP_ID, RunSettings
 from partwright.pipeline.source import find_source, stream_records
-from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
-from partwright.pipeline.spark_session import open_session
-from partwright.pipeline.steps import Progress, timed
-from partwright.pipeline.target_state import number_of_partitions
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
+from partwright.pipeline.targets import KafkaTopic, number_of_partitions
 from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code

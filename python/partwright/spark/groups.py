@@ -6,6 +6,7 @@ Arrow's nested columns. `applyInArrow` calls Python once a group, which takes th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -13,16 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import cloudpickle
 from pyspark.sql import functions as sf
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    IntegerType,
-    LongType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from partwright._check import first_line
 from partwright.assignors.group_batches import assign_sorted, check_assignor
@@ -37,19 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
 __all__ = ["assign"]
 
-_WHOLE = (ByteType, ShortType, IntegerType, LongType)
 _NO_TOPICS = "array<struct<topic: string, partitions: int>>"
 _PAIR = StructType(
-    [
-        StructField("member", StringType()),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("position", IntegerType()),
-    ]
+    [StructField(name, StringType()) for name in ("member", "topic")]
+    + [StructField(name, IntegerType()) for name in ("partition", "position")]
 )
 
 
@@ -211,11 +197,11 @@ def _sent(name: str) -> Column:
 
 def _check_groups(members: DataFrame, topics: DataFrame) -> None:
     """Refuse topics' groups of another type than members': Spark would cast them row by row, and fail at the first."""
-    kinds = [type_of(df, "group", name) for df, name in ((members, "members"), (topics, "topics"))]
-    if kinds[0] != kinds[1] and not all(_is_whole(kind) for kind in kinds):
+    theirs, ours = (type_of(df, "group", name) for df, name in ((members, "members"), (topics, "topics")))
+    names = [ours.simpleString(), theirs.simpleString()]
+    if theirs != ours and not all(re.fullmatch(_WHOLE, each) for each in names):
         raise PartwrightError(
-            f"the column group is {kinds[1].simpleString()} in topics and {kinds[0].simpleString()} in members: give "
-            "both one type"
+            f"the column group is {names[0]} in topics and {names[1]} in members: give both one type"
         )
 
 
@@ -230,45 +216,27 @@ def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
             f"{name} is a stream, and a group is assigned as a whole: assign each of its batches in foreachBatch"
         )
     for column in columns:
-        kind = type_of(df, column, name)
-        told, is_it = _TYPES.get(column, ("", lambda _: True))
-        if not is_it(kind):
-            raise PartwrightError(f"the column {column} must be {told}, not {kind.simpleString()}")
+        kind = type_of(df, column, name).simpleString()
+        wanted, pattern = _TYPES.get(column, ("", ".*"))
+        if not re.fullmatch(pattern, kind):
+            raise PartwrightError(f"the column {column} must be {wanted}, not {kind}")
     return [column.lower() for column in df.columns]
 
 
-def _is_text(kind: DataType) -> bool:
-    return isinstance(kind, StringType)
-
-
-def _is_whole(kind: DataType) -> bool:
-    return isinstance(kind, _WHOLE)
-
-
-def _is_texts(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType) and _is_text(kind.elementType)
-
-
-def _is_racks(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType) and _is_texts(kind.elementType)
-
-
-def _is_pairs(kind: DataType) -> bool:
-    return (
-        isinstance(kind, ArrayType)
-        and isinstance(kind.elementType, StructType)
-        and {"topic", "partition"} <= set(kind.elementType.names)
-    )
-
-
+_WHOLE = "tinyint|smallint|int|bigint"
+_TEXT = "string[^<>]*"
+# What a column's type is called, and a pattern of Spark's own names of it.
 _TYPES = {
-    "member": ("string", _is_text),
-    "topics": ("array<string>", _is_texts),
-    "owned": ("array<struct<topic: string, partition: int>>", _is_pairs),
-    "generation": ("int", _is_whole),
-    "instance_id": ("string", _is_text),
-    "rack": ("string", _is_text),
-    "topic": ("string", _is_text),
-    "partitions": ("int", _is_whole),
-    "racks": ("array<array<string>>", _is_racks),
+    "member": ("string", _TEXT),
+    "topics": ("array<string>", f"array<{_TEXT}>"),
+    "owned": (
+        "array<struct<topic: string, partition: int>>",
+        r"array<struct<(?=.*\btopic:)(?=.*\bpartition:).*>>",
+    ),
+    "generation": ("int", _WHOLE),
+    "instance_id": ("string", _TEXT),
+    "rack": ("string", _TEXT),
+    "topic": ("string", _TEXT),
+    "partitions": ("int", _WHOLE),
+    "racks": ("array<array<string>>", f"array<array<{_TEXT}>>"),
 }

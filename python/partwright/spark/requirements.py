@@ -13,13 +13,11 @@ from partwright.errors import MissingExtraError, PartwrightError
 
 __all__ = [
     "MINIMUM",
-    "TESTED",
     "is_of_server",
     "is_remote",
     "is_stopped",
     "pyspark_version",
     "require_classic",
-    "require_full_pyspark",
     "require_pandas",
     "require_pyspark",
 ]

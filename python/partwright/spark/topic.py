@@ -18,7 +18,7 @@ from partwright.kafka.point_reads import assign_json
 from partwright.kafka.topic_part import TopicPart
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
-from partwright.spark.connector import no_connector, spark_options
+from partwright.spark.connector import no_connector, spark_options, windows_read
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
@@ -121,9 +121,7 @@ def _load(
     """The table of these partitions, each from one offset to another."""
     options = {
         **spark_options(config, reading=True),
-        "assign": json.dumps({topic: [*windows]}),
-        "startingOffsets": json.dumps({topic: {each: begin for each, (begin, _) in windows.items()}}),
-        "endingOffsets": json.dumps({topic: {each: end for each, (_, end) in windows.items()}}),
+        **windows_read(topic, windows),
         "includeHeaders": str(headers).lower(),
     }
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["as_expression", "called", "from_expression", "murmur2_called", "scala_object"]
+__all__ = ["as_expression", "called", "from_expression", "murmur2_called"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Asking", "RoundAnswers", "in_time"]
+__all__ = ["Asking", "in_time"]
 
 _MOST_JOBS = 64
 

@@ -10,18 +10,18 @@ import dataclasses
 import hashlib
 import json
 import secrets
+
+# Notes are read by their annotations.
+from collections.abc import Mapping  # noqa: TC003
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from partwright._stored import OtherVersionError, stored
 from partwright.errors import PartwrightError
 from partwright.spark.hadoop_files import ChecksumError, HadoopFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pyspark.sql import SparkSession
-
-    from partwright._check import Json
 
 __all__ = ["BatchNote", "DamagedNoteError", "StreamNote", "StreamNotes", "run_of"]
 
@@ -102,7 +102,7 @@ class StreamNotes:
             self._write("stream.json", note)
             return note
         try:
-            note = self._read("stream.json", lambda told: StreamNote(**told))
+            note = self._read("stream.json", StreamNote)
         except DamagedNoteError as error:
             raise PartwrightError(
                 f"{error}, and without it nobody knows which records are this stream's: begin another stream, with a "
@@ -124,7 +124,7 @@ class StreamNotes:
             DamagedNoteError: The note is damaged.
         """
         name = _name(number)
-        return self._read(name, _batch_note) if self._folder.exists(name) else None
+        return self._read(name, BatchNote) if self._folder.exists(name) else None
 
     def last_n(self, number: int) -> int | None:
         """How many partitions the topic had for the previous batch; None if unknown.
@@ -161,28 +161,18 @@ class StreamNotes:
         content = json.dumps({"version": _VERSION, **dataclasses.asdict(note)}).encode()
         self._folder.create_whole(name, content)
 
-    def _read(self, name: str, note_of: Callable[[Json], _Note]) -> _Note:
+    def _read(self, name: str, kind: type[_Note]) -> _Note:
         where = f"the note {f'{_FOLDER}/{name}'!r} in the checkpoint {self._checkpoint!r}"
+        content = b" "
         try:
             content = self._folder.read(name)
-        except ChecksumError:
-            raise DamagedNoteError(f"{where} is damaged") from None
-        try:
-            told: Json = json.loads(content)
-            version = told.pop("version")
-            if version == _VERSION:
-                return note_of(told)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            return stored(kind, content, _VERSION)
+        except (ChecksumError, ValueError):
             raise DamagedNoteError(f"{where} is {'damaged' if content else 'empty'}") from None
-        raise PartwrightError(f"{where} has version {version}, and this partwright reads version {_VERSION}")
-
-
-def _batch_note(told: Json) -> BatchNote:
-    begin = {int(partition): int(offset) for partition, offset in told.pop("begin").items()}
-    note = BatchNote(**told, begin=begin)
-    if not (type(note.n) is type(note.records) is int and isinstance(note.digest, str)):
-        raise TypeError("a field has another type")
-    return note
+        except OtherVersionError as error:
+            raise PartwrightError(
+                f"{where} has version {error}, and this partwright reads version {_VERSION}"
+            ) from None
 
 
 def run_of(stream: str, number: int) -> bytes:
