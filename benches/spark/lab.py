@@ -26,8 +26,8 @@ import partwright.spark as pws
 from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
+from partwright.spark.classic import installed_spark
 from partwright.spark.engines.static_invoke import called
-from partwright.spark.spark_home import installed_spark
 
 BENCHES = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCHES), str(BENCHES / "python")]

@@ -12,7 +12,7 @@ import pytest
 
 from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
-from partwright.spark.spark_home import installed_spark
+from partwright.spark.classic import installed_spark
 
 if TYPE_CHECKING:
     from pathlib import Path

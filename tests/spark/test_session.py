@@ -21,8 +21,8 @@ import partwright as pw
 from partwright import spark as pws
 from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars, jars_folder
+from partwright.spark.classic import installed_spark
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:
     from typing import Any

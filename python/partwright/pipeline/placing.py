@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from partwright.cluster import Cluster
     from partwright.pipeline.settings import RunSettings
-    from partwright.producer.configs import ProducerConfig
 
 __all__ = ["RecordSums", "placed_records", "sum_records"]
 
@@ -45,33 +44,22 @@ def placed_records(
         `key`, `value`, `headers`, `file`, `row`, `partition` and `unplaced` (whether the client does not place the
         record by its key), and a topic's `timestamp`.
     """
-    key_type = settings.source_key_type
-    if settings.is_by_strategy:
-        placed = _by_strategy(
-            records,
-            settings.producer,
-            cluster or n,
-            partition="named" if settings.partition is not None else None,
-            field="field" if settings.field is not None else None,
-        )
-    else:
-        placed = pws.with_partition(records, "id", n, settings.client, key_type)
+    workload = pws.Workload(
+        key="id",
+        value="value",
+        partition="named" if settings.partition is not None else None,
+        field="field" if settings.field is not None else None,
+    )
+    # By a strategy, each task that reads the source is a producer, whose records are in order.
+    producer = replace(settings.producer, strategy=settings.producer.strategy or "key")
+    placed = pws.with_partition(records, workload, cluster or n, producer, order_by=list(_ORDER))
+    placed = placed.drop("named", "field")
     placed = placed.withColumn("unplaced", F.col("partition").isNull())
     if spreads:
         by_place = F.pmod(F.xxhash64(*_ORDER), F.lit(n)).cast("int")
         placed = placed.withColumn("partition", F.coalesce("partition", by_place))
     placed = laid_out(placed, records, n, [F.col(name) for name in _ORDER])
-    return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id")
-
-
-def _by_strategy(
-    records: DataFrame, producer: ProducerConfig, among: Cluster | int, **columns: str | None
-) -> DataFrame:
-    """Place by a strategy: each task that reads the source is a producer, whose records are in order."""
-    workload = pws.Workload(key="id", value="value", **columns)
-    producer = replace(producer, strategy=producer.strategy or "key")
-    placed = pws.with_partition(records, workload, among, producer, order_by=list(_ORDER))
-    return placed.drop("named", "field")
+    return placed.withColumn("key", key_bytes("id", placed, settings.source_key_type)).drop("id")
 
 
 _HEAVIEST = 10

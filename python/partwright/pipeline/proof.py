@@ -86,10 +86,8 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
         else:
             proof, comparing = timed(context.progress, "compare", lambda: compared(chosen))
             result = ProofResult(proof, (), (choosing, comparing))
-    except BaseException:
-        _remove(topic, context.journal)
-        raise
-    left = _remove(topic, context.journal)
+    finally:
+        left = _remove(topic, context.journal)
     if left is None or isinstance(chosen, BrokerError):
         context.journal.proof(None)
         return result

@@ -201,17 +201,11 @@ def _java_folder(local: str | None) -> Iterator[Temporary]:
     with temporary_folder("partwright-run-") as made:
         for name in made.removed:
             _remove_local(local, name)
-        before = os.environ.get(_JAVA_OPTIONS)
-        os.environ[_JAVA_OPTIONS] = (
-            f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'.strip()
-        )
+        options = f'{os.environ.get(_JAVA_OPTIONS, "")} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'
         try:
-            yield made
+            with classic.environment(_JAVA_OPTIONS, options.strip()):
+                yield made
         finally:
-            if before is None:
-                del os.environ[_JAVA_OPTIONS]
-            else:
-                os.environ[_JAVA_OPTIONS] = before
             _remove_local(local, made.folder.name)
 
 

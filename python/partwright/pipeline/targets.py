@@ -440,7 +440,7 @@ class KafkaTopic(Target):
         return TargetWriter(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
 
     def _write_committed(self, placed: Placed, *, goes_on: bool) -> Wrote:
-        done = write_exactly_once(
+        already_there = write_exactly_once(
             # Without headers of their own, they have none but the mark, which the writer adds.
             placed.frame if placed.has_headers else placed.frame.drop("headers"),
             self.config,
@@ -449,7 +449,7 @@ class KafkaTopic(Target):
             placed.mark,
             placed.bytes / placed.records,
         )
-        return Wrote(done.already_there if goes_on else 0)
+        return Wrote(already_there if goes_on else 0)
 
     def _write_rest(self, placed: Placed) -> Wrote:
         there = rows_there(self.config, self.topic, self.begin, placed.mark)

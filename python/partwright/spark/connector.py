@@ -127,7 +127,7 @@ def refuse_second_tasks(spark: SparkSession) -> None:
 def no_connector(spark: SparkSession) -> PartwrightError:
     """The error that the session has no Kafka connector, with where to get it."""
     if is_classic(spark):
-        from partwright.spark.spark_home import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
+        from partwright.spark.classic import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
 
         build, start = installed_spark(), "make it with pws.session(kafka=True), or start Spark"
     else:

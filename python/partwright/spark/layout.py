@@ -17,9 +17,9 @@ from pyspark.sql.types import ArrayType, StructType
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
-from partwright.spark.salts import salt_of
 from partwright.spark.schema import type_of
 from partwright.spark.tables import PARTITION, check_absent, with_partition
+from partwright.spark.words import salt_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -78,11 +78,14 @@ def command(
       partwright stream kafka://kafka:9092/orders --topic by-customer --to kafka://kafka:9092 --checkpoint s3a://b/c
     """
     from partwright.cli.progress import ConsoleProgress
-    from partwright.pipeline.stream import StreamSettings, stream
+    from partwright.pipeline.stream import stream
+    from partwright.spark import StreamOptions
 
     settings = settings_of(check=check)
-    asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
+    options = StreamOptions(
+        available_now=available_now, every=every, follow_partitions=follow_partitions, real_time=real_time
+    )
     with ConsoleProgress() as progress:
-        report = stream(settings, asked, progress)
+        report = stream(settings, checkpoint, options, progress)
     output.show(report, source)
     return 0 if report.ok else 1

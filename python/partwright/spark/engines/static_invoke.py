@@ -17,11 +17,9 @@ from partwright.spark.engines.jvm_proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["as_expression", "called", "from_expression", "murmur2_called"]
+__all__ = ["as_expression", "from_expression", "murmur2_called"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 
@@ -101,39 +99,24 @@ def _hasher(spark: SparkSession) -> _Hasher:
 
 
 def _hash(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
-    """The expression that hashes each key that is not null."""
-    given, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
+    """The expression that hashes each key: a call of the static method, or null for a null key."""
+    columns, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
     if not hasher.takes_length:
-        del given[1], types[1]
-    return called(spark, hasher.class_name, hasher.method, given, types)
-
-
-def called(
-    spark: SparkSession, class_name: str, method: str, columns: Sequence[Column], types: Sequence[str] = ()
-) -> Column:
-    """A call of a static Java method that returns an int, or null if an argument is null.
-
-    Args:
-        spark: A classic session.
-        class_name: The method's class.
-        method: Its name.
-        columns: Its arguments.
-        types: The Spark types that they are cast to, by name; a string cast to `BinaryType` keeps its bytes.
-    """
+        del columns[1], types[1]
     jvm: Any = spark._jvm
     sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     arguments = [
-        _class(spark, class_name),
-        scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
-        method,
+        _class(spark, hasher.class_name),
+        _scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
+        hasher.method,
         sequence([as_expression(jvm, each) for each in columns]),
-        sequence([scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
+        sequence([_scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
         # It is not called for a null; the result may be null, and the method is deterministic.
         *(True, True, True),
     ]
     if not _IS_BEFORE_4:
         # The catalogue function that it would be.
-        arguments.append(scala_object(jvm, "scala.None"))
+        arguments.append(_scala_object(jvm, "scala.None"))
     invoked = jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(*arguments)
     return from_expression(jvm, invoked)
 
@@ -148,7 +131,7 @@ def _class(spark: SparkSession, name: str) -> Any:
         return None
 
 
-def scala_object(jvm: Any, name: str) -> Any:
+def _scala_object(jvm: Any, name: str) -> Any:
     """A Scala object."""
     package, _, last = name.rpartition(".")
     for part in package.split("."):
@@ -161,7 +144,7 @@ def as_expression(jvm: Any, column: Any) -> Any:
     if _IS_BEFORE_4:
         return column._jc.expr()
     # Not `ExpressionUtils.expression`, which wraps it: a query is resolved when SQL asks for one.
-    return scala_object(jvm, "org.apache.spark.sql.classic.ColumnNodeToExpressionConverter").apply(
+    return _scala_object(jvm, "org.apache.spark.sql.classic.ColumnNodeToExpressionConverter").apply(
         column._jc.node()
     )
 
@@ -171,8 +154,8 @@ def from_expression(jvm: Any, expression: Any) -> Column:
     java = (
         jvm.org.apache.spark.sql.Column(expression)
         if _IS_BEFORE_4
-        else scala_object(jvm, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
+        else _scala_object(jvm, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     )
     # Each version has the class of classic columns in another place.
-    found: Column = type(sf.lit(0))(java)
-    return found
+    column: Column = type(sf.lit(0))(java)
+    return column
