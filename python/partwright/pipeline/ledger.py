@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping  # noqa: TC003
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from pyarrow import fs
 
@@ -25,7 +25,7 @@ from partwright.kafka.compacted import last_values, put
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "ledger_at"]
+__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "TopicLedger"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
@@ -125,16 +125,6 @@ class RecordedRun:
         return f"the file {new!r} was added to its source since" if new is not None else None
 
 
-class RunLedger(Protocol):
-    """Where plans are kept."""
-
-    def read(self, topic: str, source: str) -> RecordedRun | None:
-        """The last run of a source into a topic; None if none is known."""
-
-    def write(self, plan: RecordedRun) -> None:
-        """Replace the last run of the plan's source into its topic."""
-
-
 class TopicLedger:
     """The ledger in the target's own cluster: the topic `__partwright_runs`."""
 
@@ -142,7 +132,7 @@ class TopicLedger:
         self._config = config
 
     def read(self, topic: str, source: str) -> RecordedRun | None:
-        """See `Ledger.read`."""
+        """The last run of a source into a topic; None if none is known."""
         text = last_values(self._config, RUNS).get(_key(topic, source))
         return (
             None
@@ -151,7 +141,7 @@ class TopicLedger:
         )
 
     def write(self, plan: RecordedRun) -> None:
-        """See `Ledger.write`."""
+        """Replace the last run of the plan's source into its topic."""
         put(self._config, RUNS, _key(plan.topic, plan.source), plan.to_json().encode())
 
 
@@ -169,7 +159,7 @@ class FolderLedger:
             raise PartwrightError(f"--state {uri!r} cannot be used: {first_line(error)}") from None
 
     def read(self, topic: str, source: str) -> RecordedRun | None:
-        """See `Ledger.read`."""
+        """See `TopicLedger.read`."""
         path = self._path(topic, source)
         try:
             with self._files.open_input_stream(path) as file:
@@ -181,7 +171,7 @@ class FolderLedger:
         return RecordedRun.of_json(text, f"{path!r}, the ledger of this run,")
 
     def write(self, plan: RecordedRun) -> None:
-        """See `Ledger.write`; in one step, if the file system can."""
+        """See `TopicLedger.write`; in one step, if the file system can."""
         path = self._path(plan.topic, plan.source)
         try:
             self._files.create_dir(self._folder, recursive=True)
@@ -202,9 +192,8 @@ class FolderLedger:
         return f"{self._folder.rstrip('/')}/{topic}-{name}.json"
 
 
-def ledger_at(state: str | None, config: KafkaConfig) -> RunLedger:
-    """The ledger that `--state` names, otherwise the one of the target's cluster."""
-    return TopicLedger(config) if state is None else FolderLedger(state)
+RunLedger: TypeAlias = TopicLedger | FolderLedger
+"""Where runs are recorded."""
 
 
 def _key(topic: str, source: str) -> bytes:

@@ -16,7 +16,7 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
-from partwright.pipeline.ledger import ledger_at
+from partwright.pipeline.ledger import FolderLedger, TopicLedger
 from partwright.spark.connector import (
     READER,
     load_topic,
@@ -511,7 +511,7 @@ class KafkaTopic(Target):
 
     def ledger(self, state: str | None) -> RunLedger | None:
         """See `Target.ledger`; a topic of its own cluster, unless a folder is named."""
-        return ledger_at(state, self.config)
+        return TopicLedger(self.config) if state is None else FolderLedger(state)
 
     def losses(self, source: Source, *, in_transactions: bool) -> tuple[str, ...]:
         """See `Target.losses`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,9 +21,8 @@ from partwright.assignors.group_batches import assign_sorted, check_assignor
 from partwright.assignors.group_topics import GroupTopics, Topics
 from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
-from partwright.spark.columns import as_column
 from partwright.spark.engines import arrow
-from partwright.spark.schema import type_of
+from partwright.spark.schema import order_columns, order_list, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +81,8 @@ def assign(
     _check(members, "members", ["group", "member", "topics"])
     given = ["member", "topics", *_existing_columns(members, OPTIONAL)]
     _check(members, "members", given)
-    order = _order(members, order_by)
+    by = order_columns(members, order_list(order_by, "by which a group's members are ordered"))
+    order = sf.struct(*(each.alias(f"by_{place}") for place, each in enumerate(by)))
     sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in given))
     grouped = members.groupBy("group").agg(
         sf.sort_array(sf.collect_list(sent)).alias("members"),
@@ -157,17 +157,6 @@ def _as_text(name: bytes | None) -> str | None:
         return name.decode()
     except UnicodeDecodeError:
         return name.hex().upper()
-
-
-def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) -> Column:
-    given = order_by if isinstance(order_by, (list, tuple)) else [order_by]
-    cols = [cast("str | Column", col) for col in given]
-    if not cols:
-        raise PartwrightError("order_by is empty: name the columns by which a group's members are ordered")
-    for col in cols:
-        if isinstance(col, str):
-            type_of(members, col, "order_by")
-    return sf.struct(*(as_column(col, "order_by").alias(f"by_{place}") for place, col in enumerate(cols)))
 
 
 def _of_topics(topics: DataFrame) -> list[Column]:

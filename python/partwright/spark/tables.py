@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,7 +27,7 @@ from partwright.producer.records import Workload
 from partwright.spark.columns import as_column, partition_for_key
 from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, chosen, explained
-from partwright.spark.schema import check_key, type_of
+from partwright.spark.schema import check_key, order_columns, order_list, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -168,10 +168,7 @@ def by_strategy(
         )
     sent = _columns(df, workload, producer)
     if order_by is not None:
-        order = [*order_by] if isinstance(order_by, (list, tuple)) else [cast("str | Column", order_by)]
-        for each in order:
-            type_of(df, each, "order_by")
-        by = [as_column(each, "order_by") for each in order]
+        by = order_columns(df, order_list(order_by, "that are unique together"))
         df = df.sortWithinPartitions(*by)
         sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
     elif producer.keeps_state:

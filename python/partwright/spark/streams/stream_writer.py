@@ -14,7 +14,7 @@ from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
 from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
 from partwright.spark.executors.replies import is_classic
-from partwright.spark.schema import type_of
+from partwright.spark.schema import order_columns, type_of
 from partwright.spark.streams.batches import BatchWriter, StreamNotes, StreamOptions, refuse_together
 from partwright.spark.tables import with_partition
 
@@ -117,7 +117,7 @@ def write_stream(
     stream = notes.stream(topic, str(found.topic_id), asked)
     sent = {name: as_column(column, name) for name, column in columns.items() if column is not None}
     by: Any = [] if options.order_by is None else options.order_by
-    order = [as_column(each, "order_by") for each in (by if isinstance(by, (list, tuple)) else [by])]
+    order = order_columns(df, by if isinstance(by, (list, tuple)) else [by])
     write = BatchWriter(config, topic, sent, order, producer, options, stream, notes)
     writer = df.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
     if options.available_now:
