@@ -94,9 +94,9 @@ class MigrationStep(Answer):
             (True, 0, {'g': {'0': 3}})
         """
         names = {"old": "from", "new": "to"}
-        told = {names.get(each.name, each.name): getattr(self, each.name) for each in fields(self)[:-2]}
-        told["groups"] = {
+        named = {names.get(each.name, each.name): getattr(self, each.name) for each in fields(self)[:-2]}
+        named["groups"] = {
             name: {str(target): offset for target, offset in offsets.items()}
             for name, offsets in self.groups.items()
         }
-        return {"step": self.step, "ok": self.ok, **told, **self.more}
+        return {"step": self.step, "ok": self.ok, **named, **self.more}

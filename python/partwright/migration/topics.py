@@ -154,10 +154,12 @@ def settings_of(side: Side) -> Settings:
         kafka = confluent_kafka()
         resource = kafka.admin.ConfigResource(kafka.admin.ResourceType.TOPIC, side.topic)
         asked = admin.client.describe_configs([resource], request_timeout=TIMEOUT_S)[resource]
-        told = admin.answer(asked, "DESCRIBE_CONFIGS", f"the topic {side.topic!r}")
-    every = {name: str(entry.value) for name, entry in told.items() if entry.value is not None}
+        entries = admin.answer(asked, "DESCRIBE_CONFIGS", f"the topic {side.topic!r}")
+    every = {name: str(entry.value) for name, entry in entries.items() if entry.value is not None}
     own = {
-        name: every[name] for name, entry in told.items() if int(entry.source) == _ITS_OWN and name in every
+        name: every[name]
+        for name, entry in entries.items()
+        if int(entry.source) == _ITS_OWN and name in every
     }
     return Settings(own, every)
 
@@ -324,15 +326,15 @@ def refuse_other_target(
     """
     later = restore or {}
     now = {name: value for name, value in new_topic.configs.items() if name not in later}
-    told = differences(migration.target.config, migration.target.topic, replace(new_topic, configs=now))
-    told += [
+    different = differences(migration.target.config, migration.target.topic, replace(new_topic, configs=now))
+    different += [
         f"{name} will be {later[name] or 'the default'}, not {value}"
         for name, value in new_topic.configs.items()
         if name in later and later[name] != value
     ]
-    if told:
+    if different:
         raise PartwrightError(
-            f"the topic {migration.target.topic!r} exists already and is not as asked ({'; '.join(told)}): leave "
+            f"the topic {migration.target.topic!r} exists already and is not as asked ({'; '.join(different)}): leave "
             "these options out, or alter the topic (kafka-configs.sh, kafka-reassign-partitions.sh)",
             value=migration.target.topic,
         )

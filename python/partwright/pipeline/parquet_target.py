@@ -133,15 +133,15 @@ class RunManifest:
         """
         wanted = {file.path: file for each in self.partitions for file in each.files}
         there = {file.path: file for file in found}
-        told = [f"{path} is missing" for path in wanted if path not in there]
-        told += [f"{path} is not of this run" for path in there if path not in wanted]
-        told += [
+        clauses = [f"{path} is missing" for path in wanted if path not in there]
+        clauses += [f"{path} is not of this run" for path in there if path not in wanted]
+        clauses += [
             f"{path} has {counted(file.rows, 'record')} (offsets {file.first_offset} to {file.last_offset}), and had "
             f"{wanted[path].rows:,} ({wanted[path].first_offset} to {wanted[path].last_offset})"
             for path, file in there.items()
             if path in wanted and wanted[path] != file
         ]
-        return told
+        return clauses
 
 
 def manifest_of(
@@ -260,11 +260,11 @@ class ParquetFolders(Target):
         # A folder with a manifest has nothing uncommitted.
         del committed
         records = _read(spark, self._folders())
-        told = self._kept().differences(file for files in _files(records).values() for file in files)
-        if told:
-            more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        changes = self._kept().differences(file for files in _files(records).values() for file in files)
+        if changes:
+            more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
             raise PartwrightError(
-                f"{self} is not what its manifest says: {'; '.join(told[:_SHOWN])}{more}: somebody else changed it"
+                f"{self} is not what its manifest says: {'; '.join(changes[:_SHOWN])}{more}: somebody else changed it"
             )
         return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 

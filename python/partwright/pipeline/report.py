@@ -272,14 +272,14 @@ class Report(Answer):
         whole["seconds"] = self.seconds
         whole["plan"] = [step._asdict() for step in self.plan]
         found = self.checks
-        told = {
+        counts = {
             "written": self.written,
             "already_there": whole.pop("already_there"),
             "lost": found.lost if found else None,
             "twice": found.twice if found else None,
             "moved": found.misplaced if found else None,
         }
-        return {"ok": self.ok, **told, **whole}
+        return {"ok": self.ok, **counts, **whole}
 
 
 _Result = TypeVar("_Result")

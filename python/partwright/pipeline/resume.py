@@ -87,12 +87,12 @@ def _differences(
     first: TargetState,
 ) -> Iterator[str]:
     # In this order, because the seed of another strategy is not what somebody changed.
-    for option, given in asked.items():
+    for option, now in asked.items():
         was = earlier.asked.get(option)
-        if was != given:
-            instead = "" if given is None else f", not {given}"
+        if was != now:
+            instead = "" if now is None else f", not {now}"
             yield (
-                f"it was begun without {option} {given}"
+                f"it was begun without {option} {now}"
                 if was is None
                 else f"it was begun with {option} {was}{instead}"
             )

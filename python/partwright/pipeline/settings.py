@@ -366,8 +366,8 @@ class RunSettings:
 
     def _refused_strategies(self) -> Iterator[str]:
         if not self.is_by_strategy:
-            given = {"--field": self.field, "--producer-property": self.properties, "--seed": self.seed}
-            if option := _first_given(given):
+            options = {"--field": self.field, "--producer-property": self.properties, "--seed": self.seed}
+            if option := _first_given(options):
                 yield f"{option} is for a strategy: name it with --strategy, such as sticky"
             return
         name = self._producer().strategy
@@ -386,7 +386,7 @@ class RunSettings:
 
 
 def _first_given(options: Mapping[str, object]) -> str | None:
-    return next((option for option, given in options.items() if given), None)
+    return next((option for option, value in options.items() if value), None)
 
 
 def parse_target(

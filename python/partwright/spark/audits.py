@@ -363,8 +363,8 @@ def _columns(
     is_topic = kinds.get("topic") == "string"
     found = {
         role: role
-        for role, given in named.items()
-        if given is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
+        for role, column in named.items()
+        if column is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
         if df.columns.count(role) == 1
     }
     if named["key"] is None and "key" not in found:

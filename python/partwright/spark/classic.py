@@ -241,18 +241,18 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
 
     PySpark itself would give each setting as an argument, passwords too.
     """
-    theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
     try:
+        theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
         with temporary_folder("partwright-spark-") as made:
             folder = made.folder
             file = folder / "settings.properties"
             # If two lines are about one setting, Java takes the later one.
-            given = [
+            theirs_first = [
                 Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()
             ]
             ours = properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))
             with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
-                settings.write("".join([*given, ours]))
+                settings.write("".join([*theirs_first, ours]))
             options = ["--properties-file", str(file)]
             # Without a file named, spark-submit reads conf/spark-defaults.conf.
             loads = not files and pyspark_version() >= _LOADS_DEFAULTS

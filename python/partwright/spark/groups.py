@@ -79,11 +79,11 @@ def assign(
     check_assignor(assignor)
     _check_sent(assignor)
     _check(members, "members", ["group", "member", "topics"])
-    given = ["member", "topics", *_existing_columns(members, OPTIONAL)]
-    _check(members, "members", given)
+    columns = ["member", "topics", *_existing_columns(members, OPTIONAL)]
+    _check(members, "members", columns)
     by = order_columns(members, order_list(order_by, "by which a group's members are ordered"))
     order = sf.struct(*(each.alias(f"by_{place}") for place, each in enumerate(by)))
-    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in given))
+    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in columns))
     grouped = members.groupBy("group").agg(
         sf.sort_array(sf.collect_list(sent)).alias("members"),
         (sf.size(sf.collect_set(order)) < sf.count("*")).alias("tied"),

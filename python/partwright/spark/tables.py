@@ -243,12 +243,12 @@ def _placing(
         producer = made(0 if context is None else context.partitionId())
         last = None
         for arrays in batches:
-            given = dict(zip(names, arrays, strict=True))
-            order = given.pop("order", None)
+            columns = dict(zip(names, arrays, strict=True))
+            order = columns.pop("order", None)
             if order is not None and len(order):
                 _refuse_equal(order if last is None else pa.concat_arrays([last, order]))
                 last = order.slice(len(order) - 1)
-            placed = producer.place(pa.table(given))
+            placed = producer.place(pa.table(columns))
             yield placed.combine_chunks() if placed.num_chunks else pa.array([], pa.int32())
 
     return strategy

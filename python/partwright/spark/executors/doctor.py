@@ -201,8 +201,8 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
     """
     rows = json.dumps([row._asdict() for row in examined(spark, timeout)])
     # Not `createDataFrame`: it turns rows into Spark's own in a Python worker, which may be what is missing.
-    told = sf.inline(sf.from_json(sf.lit(rows), f"array<struct<{_SCHEMA}>>"))
-    return spark.range(1).select(told)
+    table = sf.inline(sf.from_json(sf.lit(rows), f"array<struct<{_SCHEMA}>>"))
+    return spark.range(1).select(table)
 
 
 def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[ExecutorRow]:

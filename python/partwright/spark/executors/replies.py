@@ -72,12 +72,12 @@ class Asking(NamedTuple):
 
 def in_time(jobs: Sequence[Callable[[], Any]], deadline: float) -> tuple[list[Any], list[Exception], bool]:
     """Run all at once; return their results, their errors, and whether one was still running at the time limit."""
-    given: list[Any] = []
+    results: list[Any] = []
     raised: list[Exception] = []
 
     def run(job: Callable[[], Any]) -> None:
         try:
-            given.append(job())
+            results.append(job())
         except Exception as error:  # noqa: BLE001 - whatever Spark, py4j or gRPC raise
             raised.append(error)
 
@@ -87,7 +87,7 @@ def in_time(jobs: Sequence[Callable[[], Any]], deadline: float) -> tuple[list[An
         thread.start()
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    return [*given], [*raised], any(thread.is_alive() for thread in threads)
+    return [*results], [*raised], any(thread.is_alive() for thread in threads)
 
 
 _POLL_S = 0.1
@@ -168,12 +168,14 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
             time.sleep(_POLL_S)
             continue
         # A cluster with dynamic allocation starts executors now.
-        told = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
-        owners = state.owners({each["task"] for each in told.found}, deadline)
-        found |= {owners[each["task"]]: each for each in told.found if each["task"] in owners}
-        if told.errors and not (found or told.is_late or state.errors()):
+        answers = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
+        owners = state.owners({each["task"] for each in answers.found}, deadline)
+        found |= {owners[each["task"]]: each for each in answers.found if each["task"] in owners}
+        if answers.errors and not (found or answers.is_late or state.errors()):
             # No task is to blame; Spark may have been stopped meanwhile, for example.
-            raise PartwrightError(f"Spark ran no task: {first_line(told.errors[0])}") from told.errors[0]
+            raise PartwrightError(f"Spark ran no task: {first_line(answers.errors[0])}") from answers.errors[
+                0
+            ]
         time.sleep(_POLL_S)
     for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
         yield Reply(name, each.host, found.get(name), None if name in found else errors.get(name))
@@ -230,8 +232,8 @@ class _State:
 
     def _tasks(self) -> Iterator[Any]:
         for job in self._tracker.getJobIdsForGroup(self.group):
-            told = self._tracker.getJobInfo(job)
-            for stage in [] if told is None else told.stageIds:
+            info = self._tracker.getJobInfo(job)
+            for stage in [] if info is None else info.stageIds:
                 yield from _sequence(self._store.taskList(stage, 0, _MOST_TASKS))
 
 
@@ -251,9 +253,9 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
     for _ in range(_ROUNDS):
         if not numbers or is_late:
             break
-        told = asking.round(len({row[0] for row in numbers[0]}), deadline)
-        errors, is_late, before = told.errors, told.is_late, len(found)
-        found |= {(each["host"], each["process"]): each for each in told.found}
+        answers = asking.round(len({row[0] for row in numbers[0]}), deadline)
+        errors, is_late, before = answers.errors, answers.is_late, len(found)
+        found |= {(each["host"], each["process"]): each for each in answers.found}
         if before == len(found):
             break
     for (host, process), each in found.items():
