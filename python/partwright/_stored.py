@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 __all__ = ["OtherVersionError", "stored"]
 
 _Kind = TypeVar("_Kind")
+# A ledger has thousands of records of one kind.
+_hints = cache(get_type_hints)
 
 
 class OtherVersionError(Exception):
@@ -56,6 +59,8 @@ def _value(kind: Any, told: Any, name: str) -> Any:
         return _fields(kind, told)
     elif origin in (dict, Mapping) and isinstance(told, dict):
         return {of[0](key): _value(of[1], value, name) for key, value in told.items()}
+    elif origin is list and isinstance(told, list) and {*map(type, told)} <= {*of}:
+        return told
     elif isinstance(told, list) and origin in (list, tuple):
         kinds = of if origin is tuple and Ellipsis not in of else [of[0]] * len(told)
         if len(kinds) == len(told):
@@ -68,7 +73,7 @@ def _value(kind: Any, told: Any, name: str) -> Any:
 def _fields(kind: Any, told: Any) -> Any:
     if not isinstance(told, dict):
         raise ValueError(f"it holds {type(told).__name__}, not an object")  # noqa: TRY004 - one error for all damage
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     for field in fields(kind):
         if field.name not in told and field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"{field.name!r} is missing")
