@@ -211,8 +211,7 @@ def finished_before(step: str, migration: Migration) -> MigrationStep | None:
             f"ledger {migration.ledger!r} to begin anew",
             value=migration.target.topic,
         )
-    moved: Json = {"groups": state.offsets(), "reread": state.rereads()}
-    return step_answer(step, migration, state, [], {"already": True}, **moved)
+    return step_answer(step, migration, state, [], {"already": True}, **state.moved_groups())
 
 
 def not_begun(migration: Migration) -> PartwrightError:

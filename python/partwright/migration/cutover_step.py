@@ -28,7 +28,6 @@ from partwright.migration.writer import MigrationWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
@@ -97,9 +96,7 @@ def cutover(
             state = writer.note(replace(state, phase="moved"))
     more = {"order": migration.order, "moved_now": [group.name for group in staying]}
     # Groups that were moved earlier have read on since.
-    offsets, rereads = state.offsets(), state.rereads()
-    known: Json = {"groups": {group.name: offsets[group.name] for group in moving}}
-    known["reread"] = {group.name: rereads[group.name] for group in moving}
+    known = state.moved_groups([group.name for group in moving])
     return step_answer("cutover", migration, state, staying, more, **known)
 
 
@@ -225,8 +222,6 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
     with closing(MigrationWriter(migration, most_bytes(migration))) as writer:
         writer.note(state)
     ledger.keep_last()
-    known: Json = {"groups": state.offsets(), "reread": state.rereads()}
-    known["lag"] = max(0, sum(source.ends) - sum(state.at))
-    return step_answer(
-        "finish", migration, state, [], {"configs": state.restore, "staying": staying}, **known
-    )
+    more = {"configs": state.restore, "staying": staying}
+    lag = max(0, sum(source.ends) - sum(state.at))
+    return step_answer("finish", migration, state, [], more, lag=lag, **state.moved_groups())

@@ -22,8 +22,9 @@ from partwright.kafka.topics import described, offsets_of
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from partwright._check import Json
     from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
 
@@ -135,16 +136,16 @@ class State:
             return f"give another new topic, since {migration.target.topic!r} is in use after the cutover"
         return f"delete {migration.target.topic!r} and {migration.ledger!r}, and begin anew"
 
-    def offsets(self) -> dict[str, dict[int, int]]:
-        """By moved group, the offset in each new partition that was committed for it."""
+    def moved_groups(self, names: Iterable[str] | None = None) -> Json:
+        """Of these moved groups, or of all, what an answer has as `groups` and `reread`."""
+        moved = {name: self.groups[name] for name in (self.groups if names is None else names)}
         return {
-            name: {int(target): offset for target, offset in each.offsets.items()}
-            for name, each in self.groups.items()
+            "groups": {
+                name: {int(target): offset for target, offset in each.offsets.items()}
+                for name, each in moved.items()
+            },
+            "reread": {name: each.reread for name, each in moved.items()},
         }
-
-    def rereads(self) -> dict[str, int]:
-        """By moved group, how many records it reads again."""
-        return {name: each.reread for name, each in self.groups.items()}
 
     def moved(self, group: str, moved: MovedGroup) -> State:
         """The same with one more moved group."""

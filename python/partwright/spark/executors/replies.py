@@ -150,7 +150,7 @@ def ask_executors(spark: SparkSession, question: Callable[[int], str], timeout: 
 
 def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Reply]:
     context = spark.sparkContext
-    state = _State(context, f"partwright {uuid.uuid4()}")
+    state = _StatusStore(context, f"partwright {uuid.uuid4()}")
     asking = Asking(
         spark,
         question,
@@ -187,7 +187,7 @@ class _Executor(NamedTuple):
     since_ms: int
 
 
-class _State:
+class _StatusStore:
     """Spark's own status store, for executors and for the tasks of one group of jobs."""
 
     def __init__(self, context: Any, group: str) -> None:
