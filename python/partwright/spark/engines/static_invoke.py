@@ -17,9 +17,11 @@ from partwright.spark.engines.jvm_proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["as_expression", "from_expression", "murmur2_called"]
+__all__ = ["as_expression", "called", "from_expression", "murmur2_called"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 
@@ -99,16 +101,31 @@ def _hasher(spark: SparkSession) -> _Hasher:
 
 
 def _hash(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
-    """The expression that hashes each key: a call of the static method, or null for a null key."""
+    """The expression that hashes each key that is not null."""
     columns, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
     if not hasher.takes_length:
         del columns[1], types[1]
+    return called(spark, hasher.class_name, hasher.method, columns, types)
+
+
+def called(
+    spark: SparkSession, class_name: str, method: str, columns: Sequence[Column], types: Sequence[str] = ()
+) -> Column:
+    """A call of a static Java method that returns an int, or null if an argument is null.
+
+    Args:
+        spark: A classic session.
+        class_name: The method's class.
+        method: Its name.
+        columns: Its arguments.
+        types: The Spark types that they are cast to, by name; a string cast to `BinaryType` keeps its bytes.
+    """
     jvm: Any = spark._jvm
     sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     arguments = [
-        _class(spark, hasher.class_name),
+        _class(spark, class_name),
         _scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
-        hasher.method,
+        method,
         sequence([as_expression(jvm, each) for each in columns]),
         sequence([_scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
         # It is not called for a null; the result may be null, and the method is deterministic.
