@@ -14,8 +14,7 @@ import partwright as pw
 from partwright import report
 from partwright.answer import Question
 from partwright.documents import rollout, run
-from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, RunStep
+from partwright.pipeline.report import Checks, KeyShare, PartitionShare, Proof, Report, RunStep
 from partwright.rendering.html import html
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ for version in "$@"; do
         refuse "$folder has another PySpark than $version: remove that folder."
     "$folder/bin/python" -c '
 from partwright.kafka.jars import connector_set
-from partwright.spark.spark_home import installed_spark
+from partwright.spark.classic import installed_spark
 print("Kafka connector:", connector_set(installed_spark()))
 '
     # One test in PARTWRIGHT_ONE_OF runs, drawn by PARTWRIGHT_SEED; by default all of them.

@@ -25,8 +25,8 @@ from pyspark.sql.types import IntegerType
 import partwright.spark as pws
 from partwright.kafka.jars import connector_set, jars
 from partwright.kafka.java import java_command
+from partwright.spark.classic import installed_spark
 from partwright.spark.engines.static_invoke import called
-from partwright.spark.spark_home import installed_spark
 
 BENCHES = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCHES), str(BENCHES / "python")]

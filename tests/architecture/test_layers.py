@@ -99,7 +99,7 @@ def test_imports_are_told_apart() -> None:
                 "spark/classic.py",
                 "spark/engines/static_invoke.py",
                 "spark/hadoop_files.py",
-                "pipeline/spark_errors.py",
+                "pipeline/spark_session.py",
             },
         ),
         # An answer only for its frames' type.

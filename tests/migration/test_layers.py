@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from partwright.migration.layers import layers
-from partwright.migration.translate import Slice, Translation
+from partwright.migration.translate import Slice, Translation, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

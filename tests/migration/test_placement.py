@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.migration.placement import RecordPlacement
+from partwright.migration.settings import RecordPlacement
 
 
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama:crc32"])

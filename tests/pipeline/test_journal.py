@@ -7,15 +7,15 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from partwright.errors import PartwrightError
 from partwright.kafka import embedded_detached
-from partwright.pipeline import orphan
-from partwright.pipeline.journal import journal_of
-from partwright.pipeline.orphan import java_of_pid
+from partwright.pipeline import journal as journals
+from partwright.pipeline.journal import java_of_pid, journal_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,8 +200,8 @@ def test_java_of_a_killed_run_is_waited_for(runs: Path, monkeypatch: pytest.Monk
         try:
             ours = java_of_pid(java.pid)
             assert ours is not None
-            killed = ours._replace(driver=ours.driver + 1)
-            for entry in (ours, killed._replace(created=ours.created - 1), None):
+            killed = replace(ours, driver=ours.driver + 1)
+            for entry in (ours, replace(killed, created=ours.created - 1), None):
                 with journal_of("topic") as journal:
                     journal.begin("ab", 3000, entry)
                 with journal_of("topic") as journal:
@@ -212,7 +212,7 @@ def test_java_of_a_killed_run_is_waited_for(runs: Path, monkeypatch: pytest.Monk
                 with journal_of("topic") as journal:
                     journal.begin("ab", 3000, killed)
                 with monkeypatch.context() as patch:
-                    patch.setattr(orphan, "WAIT_S", 0.1)
+                    patch.setattr(journals, "WAIT_S", 0.1)
                     refused = pytest.raises(
                         PartwrightError, match=rf"\(process {java.pid}\) may still write to topic"
                     )

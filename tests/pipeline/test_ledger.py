@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.pipeline.ledger import FolderLedger, RecordedRun, ledger_at
+from partwright.pipeline.ledger import FolderLedger, RecordedRun
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.source import find_source
 
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_ledger_whose_writing_was_interrupted_is_the_one_before(tmp_path: Path) -> None:
-    ledger = ledger_at(str(tmp_path), None)  # type: ignore[arg-type] - a folder asks no Kafka
+    ledger = FolderLedger(str(tmp_path))
     ledger.write(PLAN)
     (file,) = tmp_path.iterdir()
     file.with_name(f"{file.name}.part").write_text("{", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.pipeline.target_state import TargetState, arrived, number_of_partitions, refuse_changed
+from partwright.pipeline.targets import TargetState, arrived, number_of_partitions, refuse_changed
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from partwright.errors import PartwrightError
 from partwright.pipeline.settings import ParquetTarget
-from partwright.spark.executors.own_code import files_of
+from partwright.spark.executors.archives import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def test_a_compiled_module_is_refused(here: Path, monkeypatch: pytest.MonkeyPatc
     from importlib.machinery import EXTENSION_SUFFIXES
     from importlib.util import spec_from_file_location
 
-    from partwright.spark.executors.own_code import send_own_code
+    from partwright.spark.executors.archives import send_own_code
 
     file = here / f"fast{EXTENSION_SUFFIXES[0]}"
     file.write_bytes(b"")

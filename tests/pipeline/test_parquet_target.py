@@ -16,8 +16,7 @@ from pyarrow.fs import FileSelector, LocalFileSystem
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.pipeline.manifest import RunManifest
-from partwright.pipeline.parquet_target import RemoteFolders
+from partwright.pipeline.parquet_target import RemoteFolders, RunManifest
 from partwright.pipeline.settings import ParquetTarget, RunSettings, parse_target
 from partwright.spark.hadoop_files import HadoopFolder
 

@@ -16,8 +16,7 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.context import Context
 from partwright.pipeline.parquet_target import LocalFolders, ParquetFolders, RemoteFolders, target_at
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.target_state import TargetState
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.targets import KafkaTopic, TargetState
 
 if TYPE_CHECKING:
     from partwright.pipeline.ledger import RecordedRun

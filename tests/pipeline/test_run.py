@@ -109,7 +109,6 @@ def test_another_clients_partitions_are_taken(
     ("into_folders", "more"),
     [
         pytest.param(False, {}, id="all are placed"),
-        pytest.param(False, {"null_keys": "producer"}, id="null keys stand among the others"),
         pytest.param(False, {"exactly_once": True}, id="marks of transactions have offsets"),
         pytest.param(True, {}, id="folders"),
     ],
@@ -130,6 +129,18 @@ def test_what_is_as_it_was_asked_for_is_summed_up_and_not_joined(
         monkeypatch.setattr(checks, name, None)
     target = ParquetTarget(tmp_path / "folders") if into_folders else to
     report = go(source=str(file), key="id", topic=topic, partitions=3, target=target, **more)
+    assert report.ok
+    assert report.checks is not None
+    assert sum(part.null_keys for part in report.checks.partitions) == report.null_keys == 200
+
+
+def test_records_that_the_producer_placed_are_looked_at_one_by_one(
+    go: Go, tmp_path: Path, topic: str, to: KafkaTarget
+) -> None:
+    file = tmp_path / "some.jsonl"
+    keys = [None if number % 3 == 0 else f"key {number % 20}" for number in range(600)]
+    file.write_text("\n".join(json.dumps({"id": key}) for key in keys), encoding="utf-8")
+    report = go(source=str(file), key="id", topic=topic, partitions=3, target=to, null_keys="producer")
     assert report.ok
     assert report.checks is not None
     assert sum(part.null_keys for part in report.checks.partitions) == report.null_keys == 200

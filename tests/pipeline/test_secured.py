@@ -272,7 +272,8 @@ def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., 
 def test_a_stream_asks_for_these_rights_and_no_other(
     authorizing: EmbeddedKafka, spark: SparkSession, tmp_path: Path
 ) -> None:
-    from partwright.pipeline.stream import StreamSettings, stream
+    from partwright.pipeline.stream import stream
+    from partwright.spark import StreamOptions
 
     config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers
     settings = RunSettings(
@@ -283,7 +284,7 @@ def test_a_stream_asks_for_these_rights_and_no_other(
         partitions=3,
         exactly_once=True,
     )
-    asked = StreamSettings(str(tmp_path / "checkpoint"), available_now=True)
+    checkpoint, options = str(tmp_path / "checkpoint"), StreamOptions(available_now=True)
     silent: Any = SimpleNamespace(
         step=lambda _: contextlib.nullcontext(), spark=lambda _: None, say=lambda _: None
     )
@@ -294,7 +295,7 @@ def test_a_stream_asks_for_these_rights_and_no_other(
     try:
         while True:
             try:
-                records = stream(settings, asked, silent, spark).records
+                records = stream(settings, checkpoint, options, silent, spark).records
             except PartwrightError as error:
                 said = str(error)
             else:

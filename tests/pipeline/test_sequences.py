@@ -140,12 +140,14 @@ def test_every_random_fault_is_seen_and_nothing_else(
         whole = there(spark, found).repartition(1 if n == 1 else drawn.randint(2, 4))
         if markers or mixed:
             whole = laid_out(there(spark, found), whole, n, [sf.col("offset")])
-        monkeypatch.setattr(checks, "each_record", None)
-        assert check(table, whole, RUN, {}, markers=markers, mixed=mixed).ok
+        # Sums show it unless the producer placed some records.
+        if all(record.partition is not None for record in asked):
+            monkeypatch.setattr(checks, "each_record", None)
+        assert check(table, whole, RUN, {}, markers=markers).ok
         monkeypatch.setattr(checks, "each_record", by_record)
         name, wrong = fault(drawn, asked, found, n)
         seen = laid_out(there(spark, wrong), whole, n, [sf.col("offset")])
-        broken = check(table, seen, RUN, {}, markers=markers, mixed=mixed)
+        broken = check(table, seen, RUN, {}, markers=markers)
         assert getattr(broken, name) >= 1, (name, broken)
 
 

@@ -11,10 +11,10 @@ import pytest
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.run import Prepared, _before, _how_to_go_on, _written
-from partwright.pipeline.spark_errors import explained_end
-from partwright.pipeline.stream import StreamSettings, _kept, _standing
+from partwright.pipeline.spark_session import explained_end
+from partwright.pipeline.stream import _kept, _standing
 from partwright.pipeline.targets import KafkaTopic
-from partwright.spark import classic
+from partwright.spark import StreamOptions, classic
 from partwright.spark.errors import first_sentence
 from partwright.spark.streams.batches import BatchDone
 
@@ -75,7 +75,7 @@ def test_an_endless_stream_forgets_where_its_batches_began() -> None:
     """Only a check needs that: a topic's thousands of partitions, each few seconds, would fill the memory."""
     batch = BatchDone(0, b"", 3, 5, 0, 1.0, 2, begin={0: 7, 1: 9})
     grown = BatchDone(0, b"", 3, 5, 0, 1.0, 2, grown_from=1, begin={0: 7, 1: 9})
-    endless, ends = StreamSettings("c"), StreamSettings("c", available_now=True)
+    endless, ends = StreamOptions(), StreamOptions(available_now=True)
     assert (_kept(batch, endless).begin, _kept(batch, ends)) == ({}, batch)
     assert _kept(grown, endless) == grown
 

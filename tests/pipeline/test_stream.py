@@ -11,7 +11,8 @@ import pytest
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.settings import RunSettings
-from partwright.pipeline.stream import StreamSettings, stream
+from partwright.pipeline.stream import stream
+from partwright.spark import StreamOptions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -64,8 +65,7 @@ def test_a_folders_timestamps_and_the_strategys_seed(
             strategy="random",
             seed=seed,
         )
-        asked = StreamSettings(str(tmp_path / name), available_now=True)
-        report = stream(settings, asked, Silent(), spark)
+        report = stream(settings, str(tmp_path / name), StreamOptions(available_now=True), Silent(), spark)
         assert (report.ok, report.records, report.written) == (True, 200, 200)
         read = spark.read.format("kafka").option("kafka.bootstrap.servers", kafka.bootstrap_servers)
         read = read.option("subscribe", name).option("kafka.isolation.level", "read_committed")
@@ -86,6 +86,6 @@ def test_a_topic_is_not_written_to_itself(
     topics.create_topic(kafka.bootstrap_servers, topic, 2)
     for servers in (kafka.bootstrap_servers, kafka.bootstrap_servers.replace("127.0.0.1", "localhost")):
         settings = RunSettings(source=f"kafka://{servers}/{topic}", target=to, append=True)
-        asked = StreamSettings(str(tmp_path / "checkpoint"), available_now=True)
+        options = StreamOptions(available_now=True)
         with pytest.raises(PartwrightError, match="into itself would read its own records without an end"):
-            stream(settings, asked, Silent(), spark)
+            stream(settings, str(tmp_path / "checkpoint"), options, Silent(), spark)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from partwright.migration import MigrationStep
-from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, PlannedStep, Report, RunStep
+from partwright.pipeline.report import Checks, KeyShare, PartitionShare, PlannedStep, Proof, Report, RunStep
 from partwright.pipeline.stream import StreamReport
 
 __all__ = ["SAVED"]

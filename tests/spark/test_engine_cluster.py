@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.kafka.jars import connector_set, jars
-from partwright.spark.spark_home import installed_spark
+from partwright.spark.classic import installed_spark
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ from connect_jar import CONNECT_JAR
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
-from partwright.spark.executors.wheel import misfit
+from partwright.spark.executors.archives import misfit
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
@@ -430,5 +430,5 @@ def test_whether_the_wheel_fits(
             assert name in (distribution("partwright").read_text("RECORD") or "")
             return "Wheel-Version: 1.0\nTag: cp311-abi3-manylinux_2_34_x86_64\n"
 
-    monkeypatch.setattr("partwright.spark.executors.wheel.distribution", lambda _: Installed())
+    monkeypatch.setattr("partwright.spark.executors.archives.distribution", lambda _: Installed())
     assert misfit(HERE | there) == why

@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 import partwright as pw
 from partwright import spark as pws
 from partwright.spark import layout
-from partwright.spark.salts import salt_of
+from partwright.spark.words import salt_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

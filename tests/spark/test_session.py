@@ -20,8 +20,8 @@ from pyspark.sql import functions as sf
 import partwright as pw
 from partwright import spark as pws
 from partwright.kafka.jars import connector_set, jars, jars_folder
+from partwright.spark.classic import installed_spark
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:
     from typing import Any

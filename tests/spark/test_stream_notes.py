@@ -8,7 +8,7 @@ import pytest
 
 from partwright.errors import PartwrightError
 from partwright.spark.hadoop_files import ChecksumError, HadoopFolder
-from partwright.spark.streams.notes import BatchNote, DamagedNoteError, StreamNotes
+from partwright.spark.streams.batches import BatchNote, DamagedNoteError, StreamNotes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -367,7 +367,7 @@ def test_refusals_by_name(
 ) -> None:
     df = files(1)
     for settings, why in [
-        ({"every": 3.0}, "available_now ends after what is there, every goes on"),
+        ({"every": 3.0}, "available_now ends after what is there, and every goes on"),
         ({"available_now": False, "every": -1.0}, "every takes seconds, 0 or more, not -1.0"),
         ({"available_now": False, "every": float("nan")}, "every takes seconds, 0 or more, not nan"),
         ({"workload": pws.Workload(time="value")}, "Spark's Kafka sink ignores them"),
@@ -376,13 +376,19 @@ def test_refusals_by_name(
         ({"workload": {"key": "key"}}, "workload is a partwright.Workload(...), not {'key': 'key'}"),
         ({"producer": "java"}, "producer is a partwright.ProducerConfig(...), not 'java'"),
         ({"topic": f"{topic}-nosuch"}, "there is no topic"),
-        ({"real_time": "5 minutes"}, "no batches that available_now could act on"),
-        ({"real_time": "5 minutes", "available_now": False, "exactly_once": True}, "that exactly_once could"),
+        ({"real_time": "5 minutes"}, "available_now is for a stream in batches, and real_time has none"),
+        (
+            {"real_time": "5 minutes", "available_now": False, "exactly_once": True},
+            "exactly_once is for a stream in batches",
+        ),
         (
             {"real_time": "5 minutes", "available_now": False, "follow_partitions": True},
-            "that follow_partitions could",
+            "follow_partitions is for a stream in batches",
         ),
-        ({"real_time": "5 minutes", "available_now": False, "every": 0.0}, "that every could act on"),
+        (
+            {"real_time": "5 minutes", "available_now": False, "every": 0.0},
+            "every is for a stream in batches",
+        ),
     ]:
         refused(write, why, df, **settings)
     refused(write, "the table is not a stream", spark.range(3).selectExpr("id key", "string(id) value"))

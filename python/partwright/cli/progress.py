@@ -151,7 +151,7 @@ class ConsoleProgress:
         self._stream.close()
 
     def spark(self, spark: SparkSession) -> None:
-        """See `partwright.pipeline.steps.Progress`."""
+        """See `partwright.pipeline.report.Progress`."""
         self._spark = spark
 
     def say(self, sentence: str) -> None:
@@ -160,7 +160,7 @@ class ConsoleProgress:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """See `partwright.pipeline.steps.Progress`."""
+        """See `partwright.pipeline.report.Progress`."""
         name = plain(name)
         if not self._console.is_terminal:
             began = time.monotonic()

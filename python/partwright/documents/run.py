@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from partwright._check import Fields
-    from partwright.pipeline.checks import Checks
-    from partwright.pipeline.report import Report
+    from partwright.pipeline.report import Checks, Report
 
 __all__ = ["document", "of_mark"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copy_step import copy
-from partwright.migration.cutover_step import back, cutover
-from partwright.migration.finish_step import finish
+from partwright.migration.cutover_step import back, cutover, finish
 from partwright.migration.plan_step import plan
 from partwright.migration.settings import Migration, Side
 from partwright.migration.verify_step import verify

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from partwright.answer import Answer
@@ -93,26 +93,10 @@ class MigrationStep(Answer):
             >>> told["ok"], told["lost"], told["groups"]
             (True, 0, {'g': {'0': 3}})
         """
-        return {
-            "step": self.step,
-            "ok": self.ok,
-            "source": self.source,
-            "target": self.target,
-            "from": self.old,
-            "to": self.new,
-            "records": self.records,
-            "written": self.written,
-            "lost": self.lost,
-            "twice": self.twice,
-            "out_of_order": self.out_of_order,
-            "changed": self.changed,
-            "skipped": self.skipped,
-            "groups": {
-                name: {str(target): offset for target, offset in offsets.items()}
-                for name, offsets in self.groups.items()
-            },
-            "reread": dict(self.reread),
-            "unread": dict(self.unread),
-            "lag": self.lag,
-            **self.more,
+        names = {"old": "from", "new": "to"}
+        named = {names.get(each.name, each.name): getattr(self, each.name) for each in fields(self)[:-2]}
+        named["groups"] = {
+            name: {str(target): offset for target, offset in offsets.items()}
+            for name, offsets in self.groups.items()
         }
+        return {"step": self.step, "ok": self.ok, **named, **self.more}

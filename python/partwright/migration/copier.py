@@ -14,12 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.migration.layers import committed_or_begin, layers
-from partwright.migration.placement import placement
-from partwright.migration.same_topics import describe_target, made_again
+from partwright.migration.settings import placement
 from partwright.migration.streams import Streams
-from partwright.migration.topics import patiently
-from partwright.migration.translate import Slice
+from partwright.migration.topics import describe_target, made_again, patiently
+from partwright.migration.translate import Slice, committed_or_begin, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,8 +25,7 @@ if TYPE_CHECKING:
     from partwright.kafka.reading import Record
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
-    from partwright.migration.placement import RecordPlacement
-    from partwright.migration.settings import Migration
+    from partwright.migration.settings import Migration, RecordPlacement
     from partwright.migration.writer import MigrationWriter
 
 __all__ = ["Copier", "Older"]

@@ -17,25 +17,26 @@ from partwright.kafka.topics import NewTopic, cluster_id, create_topic
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
-from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import MigrationLedger, State
 from partwright.migration.ledger import settings_of as asked_for
-from partwright.migration.same_topics import describe_target, ends_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
-from partwright.migration.target import make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
+    describe_target,
     described_topic,
+    ends_of,
     is_there,
     make_ledger,
+    make_target,
     meanwhile,
     patiently,
     refuse_foreign,
+    refuse_other_target,
     settings_of,
     source_of,
 )
-from partwright.migration.translate import Translation
+from partwright.migration.translate import Translation, committed_or_begin
 from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
@@ -209,8 +210,7 @@ def finished_before(step: str, migration: Migration) -> MigrationStep | None:
             f"ledger {migration.ledger!r} to begin anew",
             value=migration.target.topic,
         )
-    moved: Json = {"groups": state.offsets(), "reread": state.rereads()}
-    return step_answer(step, migration, state, [], {"already": True}, **moved)
+    return step_answer(step, migration, state, [], {"already": True}, **state.moved_groups())
 
 
 def not_begun(migration: Migration) -> PartwrightError:

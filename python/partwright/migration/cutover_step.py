@@ -1,4 +1,4 @@
-"""Move consumer groups to the new topic once writers have stopped, and back while the migration is not finished."""
+"""Move consumer groups to the new topic once writers have stopped, and back while it is not finished; finish it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,31 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.migration.copier import Copier
-from partwright.migration.copy_step import finished_before, opened, records_behind, step_answer, translated
+from partwright.migration.copy_step import (
+    finished_before,
+    most_bytes,
+    not_begun,
+    opened,
+    records_behind,
+    step_answer,
+    translated,
+)
 from partwright.migration.groups import commit, groups_of, refuse_running
-from partwright.migration.layers import committed_or_begin
-from partwright.migration.ledger import MovedGroup
-from partwright.migration.topics import described_topic
+from partwright.migration.ledger import MigrationLedger, MovedGroup
+from partwright.migration.topics import alter, describe_target, described_topic, source_of
+from partwright.migration.translate import committed_or_begin
+from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
-    from partwright.migration.writer import MigrationWriter
 
-__all__ = ["back", "cutover"]
+
+__all__ = ["back", "cutover", "finish"]
 
 # For this many seconds no record may arrive in the old topic.
 _STILL_S = 2.0
@@ -88,9 +96,7 @@ def cutover(
             state = writer.note(replace(state, phase="moved"))
     more = {"order": migration.order, "moved_now": [group.name for group in staying]}
     # Groups that were moved earlier have read on since.
-    offsets, rereads = state.offsets(), state.rereads()
-    known: Json = {"groups": {group.name: offsets[group.name] for group in moving}}
-    known["reread"] = {group.name: rereads[group.name] for group in moving}
+    known = state.moved_groups([group.name for group in moving])
     return step_answer("cutover", migration, state, staying, more, **known)
 
 
@@ -171,3 +177,51 @@ def back(migration: Migration) -> MigrationStep:
         ends = described_topic(migration.target).ends
         written = records_behind(migration, state.ends, ends, committed=True)
     return step_answer("back", migration, state, [], {"written_since": written})
+
+
+def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
+    """Give the new topic the old one's settings: from now on there is no way back.
+
+    The old topic is not touched. Only the last record of the ledger stays, so that each step knows that all is done.
+
+    Args:
+        migration: What is migrated.
+        groups: Groups that must have been moved; by default all that were.
+
+    Returns:
+        The answer, from what the ledger said.
+
+    Raises:
+        PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
+        BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
+    """
+    ledger = MigrationLedger(migration)
+    if done := finished_before("finish", migration):
+        ledger.keep_last()
+        return done
+    source, ids = source_of(migration)
+    state = ledger.last()
+    if state is None or state.phase == "new":
+        raise not_begun(migration)
+    state.check(migration, ids)
+    if state.phase != "moved":
+        raise PartwrightError(
+            f"nothing was cut over to {migration.target.topic!r} yet: partwright migrate cutover comes first",
+            value=migration.target.topic,
+        )
+    for name in groups:
+        if name not in state.groups:
+            raise PartwrightError(
+                f"the group {name!r} was not moved to {migration.target.topic!r}: cut it over first, or leave it out",
+                value=name,
+            )
+    describe_target(migration, state)
+    staying = [each.name for each in groups_of(migration.source, ()) if each.name not in state.groups]
+    state = replace(state, phase="finished")
+    alter(migration.target, state.restore)
+    with closing(MigrationWriter(migration, most_bytes(migration))) as writer:
+        writer.note(state)
+    ledger.keep_last()
+    more = {"configs": state.restore, "staying": staying}
+    lag = max(0, sum(source.ends) - sum(state.at))
+    return step_answer("finish", migration, state, [], more, lag=lag, **state.moved_groups())

@@ -151,9 +151,9 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
                     group
                 ]
             )
-            told = admin.answer(asked, "READ", f"the group {group!r}")
+            answer = admin.answer(asked, "READ", f"the group {group!r}")
             # Kafka refuses single partitions, which the answer as a whole does not show.
-            return [place.error for place in told.topic_partitions if place.error is not None]
+            return [place.error for place in answer.topic_partitions if place.error is not None]
 
         refused = try_again(
             refusals,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from partwright._stored import OtherVersionError, stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.reading import headers_of, records
@@ -20,7 +21,7 @@ from partwright.kafka.topics import described, offsets_of
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from partwright._check import Json
     from partwright.kafka.reading import Record
@@ -134,16 +135,16 @@ class State:
             return f"give another new topic, since {migration.target.topic!r} is in use after the cutover"
         return f"delete {migration.target.topic!r} and {migration.ledger!r}, and begin anew"
 
-    def offsets(self) -> dict[str, dict[int, int]]:
-        """By moved group, the offset in each new partition that was committed for it."""
+    def moved_groups(self, names: Iterable[str] | None = None) -> Json:
+        """Of these moved groups, or of all, what an answer has as `groups` and `reread`."""
+        moved = {name: self.groups[name] for name in (self.groups if names is None else names)}
         return {
-            name: {int(target): offset for target, offset in each.offsets.items()}
-            for name, each in self.groups.items()
+            "groups": {
+                name: {int(target): offset for target, offset in each.offsets.items()}
+                for name, each in moved.items()
+            },
+            "reread": {name: each.reread for name, each in moved.items()},
         }
-
-    def rereads(self) -> dict[str, int]:
-        """By moved group, how many records it reads again."""
-        return {name: each.reread for name, each in self.groups.items()}
 
     def moved(self, group: str, moved: MovedGroup) -> State:
         """The same with one more moved group."""
@@ -317,18 +318,15 @@ class MigrationLedger:
 
     def _read(self, record: Record) -> State:
         try:
-            found: Json = json.loads(record.value() or b"")
-            version = found.pop("version")
-        except (ValueError, KeyError, AttributeError, TypeError):
+            return stored(State, record.value() or b"", VERSION)
+        except ValueError:
             raise BrokerError(
                 f"the topic {self._topic!r} has a record that is not a migration's (offset {record.offset()}): give "
                 "the new topic another name"
             ) from None
-        if version != VERSION:
+        except OtherVersionError as error:
             raise PartwrightError(
-                f"the ledger {self._topic!r} is of version {version}, and this partwright reads {VERSION}: go on with "
+                f"the ledger {self._topic!r} is of version {error}, and this partwright reads {VERSION}: go on with "
                 "the partwright that began it",
-                value=version,
-            )
-        groups = {name: MovedGroup(**each) for name, each in found.pop("groups").items()}
-        return State(**found, groups=groups)
+                value=error.args[0],
+            ) from None

@@ -21,6 +21,7 @@ __all__ = ["plan"]
 
 # A copy, which scans too, takes about this many times as long as the scan; see benches/python/migrating.py.
 _COPY_OVER_SCAN = 2.5
+_OF_THE_SCAN = ("bytes", "tombstones", "keyless", "untimed", "keys", "scattered_keys")
 
 
 def plan(
@@ -68,12 +69,7 @@ def plan(
         unread={name: each.unread for name, each in seen.groups.items()},
         lag=sum(source.ends) - sum(state.at if state else source.begin),
         more={
-            "bytes": seen.bytes,
-            "tombstones": seen.tombstones,
-            "keyless": seen.keyless,
-            "untimed": seen.untimed,
-            "keys": seen.keys,
-            "scattered_keys": seen.scattered_keys,
+            **{name: getattr(seen, name) for name in _OF_THE_SCAN},
             "keys_looked_at": f"1 of {seen.sampled}",
             "away": seen.away,
             "writer": seen.fingerprint.verdict if seen.fingerprint else "no-keys",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +16,8 @@ from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicRecords
-from partwright.migration.layers import committed_or_begin, layers
-from partwright.migration.placement import placement
+from partwright.migration.settings import placement
+from partwright.migration.translate import committed_or_begin, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.topics import DescribedTopic
 
-__all__ = ["GroupReading", "Scan", "refuse_scattered", "scan"]
+__all__ = ["Scan", "refuse_scattered", "scan"]
 
 # Columns with fewer rows cost more in calls than in rows.
 _ROWS = 20_000
@@ -139,7 +139,7 @@ class _Sums:
         self._place = placement(migration, self._old)
         self._seen = Observed()
         self._groups = _Counted(groups, source, is_layered=migration.order is None)
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[Any] = Counter()
         self._shares: Counter[int] = Counter()
 
     def add(self, chunks: Sequence[TopicChunk]) -> None:
@@ -165,16 +165,12 @@ class _Sums:
         is_multiple = not self._new % self._old and not counts["away"]
         return Scan(
             partitions=self._old,
-            records=counts["records"],
-            bytes=counts["bytes"],
+            **dict(counts),
             tombstones=tombstones,
-            keyless=counts["keyless"],
             keys=self._seen.keys(),
-            away=counts["away"],
             scattered_keys=several.num_rows * sampled,
             scattered_records=(pc.sum(several["rows_sum"]).as_py() or 0) * sampled,
             sampled=sampled,
-            untimed=counts["untimed"],
             shares=self._shares,
             fingerprint=judge(self._seen, self._old) if counts["records"] else None,
             groups=self._groups.readings(self._shares, is_multiple=is_multiple),

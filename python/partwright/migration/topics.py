@@ -1,7 +1,11 @@
-"""The old topic, the new one and its ledger: described, created, and given settings that are reset later."""
+"""The old topic, the new one and its ledger: described, created, and given settings that are reset later.
+
+Both topics must still be those with which the copy began; otherwise, the errors say how to begin anew.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright._check import MOST_LONG, counted
@@ -14,6 +18,7 @@ from partwright.kafka.topics import (
     configs_in_force,
     create_topic,
     described,
+    differences,
     existing,
     no_topic,
     offsets_of,
@@ -23,18 +28,24 @@ from partwright.migration.groups import groups_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
     "DescribedTopic",
     "Settings",
     "alter",
+    "describe_target",
     "described_topic",
+    "ends_of",
     "is_there",
+    "made_again",
     "make_ledger",
+    "make_target",
     "meanwhile",
     "patiently",
     "refuse_foreign",
+    "refuse_other_target",
     "settings_of",
     "source_of",
 ]
@@ -148,12 +159,14 @@ def settings_of(side: Side) -> Settings:
         BrokerError: No Kafka answers, or it gives no right.
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
-        told = configs_in_force(admin, "TOPIC", [side.topic]).get(side.topic)
-        if told is None:
+        entries = configs_in_force(admin, "TOPIC", [side.topic]).get(side.topic)
+        if entries is None:
             raise no_topic(admin, side.topic)
-    every = {name: str(entry.value) for name, entry in told.items() if entry.value is not None}
+    every = {name: str(entry.value) for name, entry in entries.items() if entry.value is not None}
     own = {
-        name: every[name] for name, entry in told.items() if int(entry.source) == _ITS_OWN and name in every
+        name: every[name]
+        for name, entry in entries.items()
+        if int(entry.source) == _ITS_OWN and name in every
     }
     return Settings(own, every)
 
@@ -220,3 +233,115 @@ def _another_name(migration: Migration) -> str:
     readers = groups_of(migration.target, ())
     what_else = f", since the group {readers[0].name!r} reads it" if readers else ", or delete it first"
     return f"give another name{what_else}"
+
+
+def ends_of(migration: Migration, state: State) -> list[int]:
+    """The offset after the last committed record of each partition of the old topic.
+
+    Args:
+        migration: What is migrated.
+        state: The progress.
+
+    Raises:
+        BrokerError: No Kafka answers, it gives no right, or there is no such topic.
+        PartwrightError: It has been replaced by another topic, or has another number of partitions.
+    """
+    now, topic = described_topic(migration.source), migration.source.topic
+    if now.topic_id != state.source[2]:
+        raise PartwrightError(
+            f"the topic {topic!r} was deleted and made again while it was copied: {state.begin_anew(migration)}",
+            value=topic,
+        )
+    if len(now.ends) != len(state.at):
+        raise PartwrightError(
+            f"the topic {topic!r} has {counted(len(now.ends), 'partition')} by now, and had {len(state.at)} as its "
+            f"copy began: {state.begin_anew(migration)}",
+            value=len(now.ends),
+        )
+    return now.ends
+
+
+def describe_target(migration: Migration, state: State) -> DescribedTopic:
+    """The new topic as it is now.
+
+    Args:
+        migration: What is migrated.
+        state: The progress.
+
+    Raises:
+        BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
+    """
+    now = described_topic(migration.target)
+    if now.topic_id != state.target[2]:
+        raise made_again(migration, state)
+    return now
+
+
+def made_again(migration: Migration, state: State) -> BrokerError:
+    """The error that the new topic is not the one into which copies were written."""
+    topic = migration.target.topic
+    return BrokerError(
+        f"the topic {topic!r} was deleted and made again since the copy into it began: {state.begin_anew(migration)}",
+        value=topic,
+    )
+
+
+# Settings that name throttled replicas by brokers, which the new topic may not have.
+_OF_REPLICAS = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
+
+
+def make_target(
+    migration: Migration, own: Mapping[str, str], known: Mapping[str, str], new_topic: NewTopic
+) -> str:
+    """Create the new topic with the old one's own settings, except those for the time of the copy.
+
+    Args:
+        migration: What is migrated.
+        own: The old topic's own settings.
+        known: All settings that a topic of the new one's Kafka has.
+        new_topic: Its other properties; its settings take precedence over the old topic's.
+
+    Returns:
+        The topic's ID.
+
+    Raises:
+        BrokerError: No Kafka answers, or it refuses.
+    """
+    copied = {name: value for name, value in own.items() if name in known and name not in _OF_REPLICAS}
+    create_topic(
+        migration.target.config,
+        migration.target.topic,
+        migration.partitions,
+        replace(new_topic, configs={**copied, **new_topic.configs, **meanwhile(known)}),
+    )
+    return described_topic(migration.target).topic_id
+
+
+def refuse_other_target(
+    migration: Migration, new_topic: NewTopic, restore: Mapping[str, str | None] | None
+) -> None:
+    """Refuse an existing new topic that differs; it is never altered.
+
+    Args:
+        migration: What is migrated.
+        new_topic: The requested properties.
+        restore: The final values of its settings that differ during the copy; None before the migration began.
+
+    Raises:
+        PartwrightError: It differs.
+        BrokerError: No Kafka answers, or it gives no right.
+    """
+    later = restore or {}
+    now = {name: value for name, value in new_topic.configs.items() if name not in later}
+    different = differences(migration.target.config, migration.target.topic, replace(new_topic, configs=now))
+    different += [
+        f"{name} will be {later[name] or 'the default'}, not {value}"
+        for name, value in new_topic.configs.items()
+        if name in later and later[name] != value
+    ]
+    if different:
+        raise PartwrightError(
+            f"the topic {migration.target.topic!r} exists already and is not as asked ({'; '.join(different)}): leave "
+            "these options out, or alter the topic (kafka-configs.sh, kafka-reassign-partitions.sh)",
+            value=migration.target.topic,
+        )

@@ -1,44 +1,45 @@
-"""Read back what was written and check every record; let the Java producer place the same records."""
+"""Read back what was written and check every record; let the Java producer place the same records.
+
+Sums come first: each partition's contents, in order, as a few numbers, so that no record has to leave its task. Where
+they do not show that all is as asked for, the placed records are joined with those read back, to find which ones broke
+a promise.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import functools
+import operator
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from partwright.kafka.marks import MARK, Mark
 from partwright.keys.key_text import shown_key
-from partwright.pipeline.each_record import asked_for, each_choice, each_record, identified
-from partwright.pipeline.promises import Checks, PartitionRead, Proof
-from partwright.pipeline.sequences import FOREIGN, all_as_asked, in_order, kind_of, sequences, unplaced
+from partwright.pipeline.report import Checks, PartitionRead, Proof
+from partwright.spark.marks import is_mark, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
-    from partwright.pipeline.sequences import Sequence
+__all__ = ["asked_for", "check", "compare", "doubles", "each_choice", "each_record"]
 
-__all__ = ["Checks", "PartitionRead", "Proof", "check", "compare", "doubles", "shown_key"]
-
-_COMPARED = ("position", "row", "key_hash", "value_hash")
+_CONTENT = ("row", "key_hash", "value_hash")
+# Spark numbers the rows of each task from a multiple of 2^33 on.
+_WITHIN_A_TASK = 2**33 - 1
 
 
 def check(
-    placed: DataFrame,
-    read: DataFrame,
-    run: bytes,
-    begin: Mapping[int, int],
-    *,
-    markers: bool = False,
-    mixed: bool = False,
+    placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, int], *, markers: bool = False
 ) -> Checks:
     """Compare every record of `placed` with what was read back.
 
     First both are added up in one pass: for each partition, its number of records, a 64-bit sum of their contents, and
     a 64-bit sum of their contents and positions. If these agree, and no row was asked for twice, every promise was
-    kept. Otherwise both are read again and joined record by record, to find the broken promises.
+    kept. Otherwise both are read again and joined record by record, to find the broken promises; so are records that
+    were asked for without a partition and that the producer placed.
 
     Args:
         placed: `key`, `value`, `partition`, `file` and `row` of every record that was asked for; a task has all records
@@ -50,13 +51,11 @@ def check(
         markers: Whether offsets may be missing between the records, because transactions wrote them: each leaves a
             marker at an offset of its own. Then a partition has a gap only if an offset is before the beginning, or if
             there are fewer offsets than records; and a task reads all records of its partition.
-        mixed: Whether records for which no partition was asked may be among the others, because the producer placed
-            them. Then, too, a task reads all records of its partition.
 
     Returns:
         How many records broke each promise.
     """
-    sound = _without_fault(placed, identified(read, run), begin, markers=markers, mixed=mixed)
+    sound = _without_fault(placed, identified(read, run), begin, markers=markers)
     return each_record(placed, read, run, begin, markers=markers) if sound is None else sound
 
 
@@ -94,45 +93,31 @@ def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
 
 
 def _without_fault(
-    placed: DataFrame, there: DataFrame, begin: Mapping[int, int], *, markers: bool, mixed: bool
+    placed: DataFrame, there: DataFrame, begin: Mapping[int, int], *, markers: bool
 ) -> Checks | None:
     """The answer of `check` if the sums show that all records are as asked for; None if they do not."""
     # Records asked for without a partition have no position: they come after the others of their task.
-    asked = in_order(asked_for(placed), F.col("asked").isNull(), "file", "row").select(
-        F.col("asked").alias("partition"),
-        kind_of("key").alias("kind"),
-        F.lit(None).cast("long").alias("offset"),
-        *_COMPARED,
+    asked = _in_order(asked_for(placed), F.col("asked").isNull(), "file", "row").select(
+        F.col("asked").alias("partition"), F.lit(None).cast("long").alias("offset"), "position", *_CONTENT
     )
-    ours = F.when(F.col("row").isNull(), FOREIGN).otherwise(kind_of("key"))
-    left = _kinds_left(placed) if mixed else []
-    if markers or left:
-        # Transaction markers have offsets between the records', and so do records that the producer placed; these come
-        # after the others here, too.
-        ordered = in_order(there, ours.isin(left), "offset")
-    else:
-        ordered = there.withColumn("position", _since(begin))
-    seen = ordered.select("partition", ours.alias("kind"), "offset", *_COMPARED)
-    found = sequences(asked=asked, there=seen)
-    if not all_as_asked(found["asked"], found["there"]) or _has_doubles(placed):
+    # Transaction markers have offsets between the records'.
+    ordered = _in_order(there, "offset") if markers else there.withColumn("position", _since(begin))
+    wanted, found = _sequences(asked, ordered.select("partition", "offset", "position", *_CONTENT))
+    if _summed(wanted) != _summed(found) or _has_doubles(placed):
         return None
-    free = unplaced(found["asked"])
-    by_partition: dict[int | None, list[tuple[int, Sequence]]] = {}
-    for (partition, kind), each in found["there"].items():
-        by_partition.setdefault(partition, []).append((kind, each))
     partitions = [
         PartitionRead(
             partition,
-            records=sum(each.records for _, each in several),
-            null_keys=sum(each.records for kind, each in several if kind in free),
-            first_offset=min(each.first for _, each in several),
-            last_offset=max(each.last for _, each in several),
+            records=each.records,
+            null_keys=each.records if partition is None else 0,
+            first_offset=each.first,
+            last_offset=each.last,
         )
-        for partition, several in by_partition.items()
+        for partition, each in found.items()
     ]
-    kept = Checks(sum(part.records for part in partitions), 0, 0, 0, 0, 0, 0, 0, 0)
-    return replace(
-        kept,
+    return Checks(
+        sum(part.records for part in partitions),
+        *(0,) * 7,
         offset_gaps=sum(not part.without_gap(begin, markers=markers) for part in partitions),
         # In Spark's order: the one without a number first.
         partitions=tuple(
@@ -141,10 +126,61 @@ def _without_fault(
     )
 
 
-def _kinds_left(placed: DataFrame) -> list[int]:
-    """The kinds of keys with records for which no partition was asked."""
-    left = placed.where(F.col("partition").isNull()).select(kind_of("key").alias("kind"))
-    return [row.kind for row in left.distinct().collect()]
+class _Sequence(NamedTuple):
+    """The records of one partition.
+
+    Attributes:
+        records: How many records there are.
+        first: Their smallest offset.
+        last: Their largest offset.
+        contents: A 64-bit sum of their rows, keys and values, the same in any order.
+        order: A 64-bit sum of the same and of each one's position in the partition.
+    """
+
+    records: int
+    first: int
+    last: int
+    contents: int
+    order: int
+
+
+def _sequences(*sides: DataFrame) -> list[dict[int | None, _Sequence]]:
+    """What each of two tables holds, by partition, added up in one job without shuffling any record."""
+    asked, there = (
+        records.groupBy("partition")
+        .agg(
+            F.count("*").alias("records"),
+            F.min("offset").alias("first"),
+            F.max("offset").alias("last"),
+            F.bit_xor(F.xxhash64(*_CONTENT)).alias("contents"),
+            F.bit_xor(F.xxhash64("position", *_CONTENT)).alias("order"),
+        )
+        .withColumn("side", F.lit(side))
+        for side, records in enumerate(sides)
+    )
+    found: list[dict[int | None, _Sequence]] = [{} for _ in sides]
+    for partition, *sums, side in asked.union(there).collect():
+        found[side][partition] = _Sequence(*sums)
+    return found
+
+
+def _summed(found: Mapping[int | None, _Sequence]) -> dict[int | None, tuple[int, ...]]:
+    """What must be the same on both sides; without a partition, records have no order."""
+    return {
+        partition: (each.records, each.contents, 0 if partition is None else each.order)
+        for partition, each in found.items()
+    }
+
+
+def _in_order(records: DataFrame, *order: str | Column) -> DataFrame:
+    """The records with their `position`: how many records of the same task come before them in this order.
+
+    Each task sorts its own records. In a task with one whole partition, that is the position in the partition.
+    """
+    # As one column of its own, so that records already in this order are sorted again: otherwise Spark would trust its
+    # own claim.
+    within = records.sortWithinPartitions(F.struct(*order))
+    return within.withColumn("position", F.monotonically_increasing_id().bitwiseAND(F.lit(_WITHIN_A_TASK)))
 
 
 def _since(begin: Mapping[int, int]) -> Column:
@@ -165,20 +201,206 @@ def _has_doubles(placed: DataFrame) -> bool:
 def _chosen_alike(placed: DataFrame, there: DataFrame) -> Proof | None:
     """The answer of `compare` if the sums show that all keyed records are in place; None if they do not."""
     sides = [asked_for(placed).withColumn("partition", F.col("asked")), there.where(F.col("row").isNotNull())]
-    summed = [
-        side.where(F.col("key").isNotNull())
-        .groupBy("partition", kind_of("key").alias("kind"))
-        .agg(F.count("*"), F.bit_xor(F.xxhash64("row")))
-        .withColumn("asked", F.lit(number == 0))
-        for number, side in enumerate(sides)
-    ]
-    asked: dict[tuple[int | None, int], tuple[int, int]] = {}
-    seen: dict[tuple[int | None, int], tuple[int, int]] = {}
-    for partition, kind, count, prints, was_asked in summed[0].union(summed[1]).collect():
-        (asked if was_asked else seen)[partition, kind] = (count, prints)
-    free = unplaced(asked)
-    asked = {of: sums for of, sums in asked.items() if of[0] is not None}
-    if asked != {of: sums for of, sums in seen.items() if of[1] not in free}:
+    asked, seen = (
+        {
+            row.partition: (row.records, row.rows)
+            for row in side.where(F.col("key").isNotNull())
+            .groupBy("partition")
+            .agg(F.count("*").alias("records"), F.bit_xor(F.xxhash64("row")).alias("rows"))
+            .collect()
+        }
+        for side in sides
+    )
+    # Some clients leave more than null keys to the producer: then each of these is looked at.
+    if None in asked or asked != seen:
         return None
-    keyed = sum(count for count, _ in asked.values())
+    keyed = sum(records for records, _ in asked.values())
     return Proof(keyed=keyed, equal=keyed, different=0, lost=0)
+
+
+_EXAMPLES = 5
+
+
+def identified(read: DataFrame, run: bytes) -> DataFrame:
+    """The records that are there, each with the row that its header names; null for a record that is not this run's."""
+    mark = Mark(MARK, run)
+    return read.select(
+        "partition",
+        "offset",
+        "key",
+        _hash_of_key(),
+        F.xxhash64("value").alias("value_hash"),
+        row_of("header", mark).alias("row"),
+        (is_mark("header") & ~is_mark("header", mark)).alias("of_other_run"),
+    )
+
+
+def asked_for(placed: DataFrame) -> DataFrame:
+    """The records that were asked for, each with the hashes that are compared."""
+    return placed.select(
+        "row",
+        "file",
+        "key",
+        F.col("partition").alias("asked"),
+        _hash_of_key(),
+        F.xxhash64("value").alias("value_hash"),
+    )
+
+
+def _hash_of_key() -> Column:
+    """A key's 64-bit hash, moved and compared in its place; null for a null key, which Spark would hash to a number."""
+    return F.when(F.col("key").isNotNull(), F.xxhash64("key")).alias("key_hash")
+
+
+def each_record(
+    placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, int], *, markers: bool
+) -> Checks:
+    """The answer of `check`, from each record; takes the same arguments."""
+    there = identified(read, run).persist()
+    pairs = _pairs(placed, there).persist()
+    try:
+        partitions, foreign, other_runs = _partitions(there, pairs)
+        promises = _broken()
+        counted = [F.count_if(broken).alias(promise) for promise, broken in promises.items()]
+        counts = _counted(pairs, F.count_if("wanted").alias("records"), *counted)
+        any_broken = functools.reduce(operator.or_, promises.values())
+        is_one_broken = any(counts[promise] for promise in promises)
+        examples = _examples(pairs, any_broken, placed, there) if is_one_broken else []
+        out_of_order = _out_of_order(pairs)
+    finally:
+        pairs.unpersist()
+        there.unpersist()
+    return Checks(
+        records=counts["records"],
+        lost=counts["lost"],
+        twice=counts["twice"],
+        foreign=foreign + counts["foreign"],
+        misplaced=counts["misplaced"],
+        key_changed=counts["key_changed"],
+        value_changed=counts["value_changed"],
+        out_of_order=out_of_order,
+        offset_gaps=sum(not part.without_gap(begin, markers=markers) for part in partitions),
+        other_runs=other_runs,
+        examples=tuple(examples),
+        partitions=tuple(partitions),
+    )
+
+
+def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
+    """The answer of `compare`, from each record; `there` is what `identified` made of the records read back."""
+    keyed = F.col("wanted") & F.col("asked").isNotNull() & F.col("asked_key").isNotNull()
+    arrived = F.col("copies").isNotNull()
+    same = F.col("asked") == F.col("partition")
+    pairs = _pairs(placed, there).where(keyed).persist()
+    try:
+        counts = _counted(
+            pairs,
+            F.count("*").alias("keyed"),
+            F.count_if(arrived & same).alias("equal"),
+            F.count_if(arrived & ~same).alias("different"),
+            F.count_if(~arrived).alias("lost"),
+        )
+        examples = (
+            _examples(pairs, ~arrived | ~same, placed, there) if counts["equal"] < counts["keyed"] else []
+        )
+    finally:
+        pairs.unpersist()
+    return Proof(**counts, examples=tuple(examples))
+
+
+def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
+    """One row per record: what was asked for, and where it is (its first copy, if there are several).
+
+    Keys and values stay where they are: a shuffle moves only their hashes.
+    """
+    asked = asked_for(placed).select(
+        "row",
+        "file",
+        "asked",
+        F.col("key_hash").alias("asked_key"),
+        F.col("value_hash").alias("asked_value"),
+        F.lit(True).alias("wanted"),
+    )
+    seen = (
+        there.where(F.col("row").isNotNull())
+        .groupBy("row")
+        .agg(
+            F.count("*").alias("copies"),
+            F.min(F.struct("offset", "partition", "key_hash", "value_hash")).alias("first"),
+        )
+        .select("row", "copies", "first.*")
+    )
+    return asked.join(seen, "row", "full_outer").withColumn("wanted", F.coalesce("wanted", F.lit(False)))
+
+
+def _broken() -> dict[str, Column]:
+    """For each promise, the condition under which a row of `_pairs` breaks it."""
+    wanted, there = F.col("wanted"), F.col("copies").isNotNull()
+    both = wanted & there
+    return {
+        "lost": wanted & ~there,
+        "twice": F.coalesce(F.col("copies") > 1, F.lit(False)),
+        "foreign": ~wanted,
+        "misplaced": both & F.col("asked").isNotNull() & ~F.col("asked").eqNullSafe(F.col("partition")),
+        "key_changed": both & ~F.col("asked_key").eqNullSafe(F.col("key_hash")),
+        "value_changed": both & (F.col("asked_value") != F.col("value_hash")),
+    }
+
+
+def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:
+    (row,) = frame.agg(*columns).collect()
+    return {name: int(count) for name, count in row.asDict().items()}
+
+
+def _out_of_order(pairs: DataFrame) -> int:
+    """How many records that the client places come before one of the same key that precedes them in the source."""
+    place = F.struct("file", "row")
+    same_key = Window.partitionBy("partition", "key_hash").orderBy("offset")
+    keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("asked").isNotNull())
+    return keyed.withColumn("before", F.lag(place).over(same_key)).where(F.col("before") > place).count()
+
+
+def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
+    """What each partition holds, how many records are not this run's, and how many of these are another run's."""
+    rows = (
+        there.groupBy("partition")
+        .agg(
+            F.count("*").alias("records"),
+            F.min("offset").alias("first_offset"),
+            F.max("offset").alias("last_offset"),
+            F.count_if(F.col("row").isNull()).alias("foreign"),
+            F.count_if("of_other_run").alias("other_runs"),
+        )
+        .orderBy("partition")
+        .collect()
+    )
+    # Some clients leave more than null keys to the producer.
+    left = pairs.where(F.col("wanted") & F.col("asked").isNull() & F.col("copies").isNotNull())
+    null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
+    found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
+    foreign = sum(row.pop("foreign") for row in found)
+    other_runs = sum(row.pop("other_runs") for row in found)
+    return [PartitionRead(**row) for row in found], foreign, other_runs
+
+
+def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, there: DataFrame) -> list[str]:
+    rows = pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()
+    wanted = [row.row for row in rows if row.wanted]
+    others = [row.row for row in rows if not row.wanted]
+    keys = {
+        row.row: row.key for row in placed.where(F.col("row").isin(wanted)).select("row", "key").collect()
+    }
+    if others:
+        # The key of a record's first copy.
+        copies = there.where(F.col("row").isin(others)).orderBy(F.desc("offset"), F.desc("partition"))
+        keys |= {row.row: row.key for row in copies.select("row", "key").collect()}
+    return [_row_in_words(row, keys[row.row]) for row in rows]
+
+
+def _row_in_words(row: Row, key: bytes | None) -> str:
+    asked = "any partition" if row.asked is None else f"partition {row.asked}"
+    where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
+    wanted = f"asked for {asked}" if row.wanted else "was not asked for"
+    return f"row {row.row} with key {shown_key(key)} {wanted} and {where}" + (
+        f", {row.copies} times" if (row.copies or 0) > 1 else ""
+    )

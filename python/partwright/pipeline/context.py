@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.pipeline.journal import Journal
     from partwright.pipeline.ledger import RecordedRun, RunLedger
+    from partwright.pipeline.report import Progress
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
     from partwright.pipeline.spark_session import Session
-    from partwright.pipeline.steps import Progress
-    from partwright.pipeline.target_state import TargetState
-    from partwright.pipeline.targets import Target, TargetWriter
+    from partwright.pipeline.targets import Target, TargetState, TargetWriter
 
 __all__ = ["Context"]
 

@@ -1,10 +1,14 @@
-"""Earlier runs on this machine: one file per target, so that nothing is written twice by accident."""
+"""Earlier runs on this machine: one file per target, so that nothing is written twice by accident.
+
+Spark's Java of a killed run may still write for a moment; the next run waits for its end.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
+import os
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,14 +17,34 @@ from typing import TYPE_CHECKING, Any
 import filelock
 
 from partwright._check import counted
+from partwright._stored import stored
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, write_file
-from partwright.pipeline.orphan import JavaProcess, wait_for_orphan
+from partwright.kafka.embedded_node import psutil_module, wait_until_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Entry", "Journal", "journal_of", "now_in_words"]
+__all__ = ["Journal", "java_of_pid", "journal_of", "now_in_words"]
+
+
+WAIT_S = 30.0
+"""Java ends within two seconds of its Python, unless a task hangs on a silent broker."""
+
+
+@dataclass(frozen=True)
+class JavaProcess:
+    """A process of Spark's Java.
+
+    Attributes:
+        pid: Its process id.
+        created: When it began, in seconds since 1970: systems reuse process IDs.
+        driver: The process id of the run's Python.
+    """
+
+    pid: int
+    created: float
+    driver: int
 
 
 @dataclass(frozen=True)
@@ -57,7 +81,7 @@ class Journal:
         self.entry: Entry | None = None
         self.damage: str | None = None
         try:
-            self.entry = _entry(file.read_bytes())
+            self.entry = stored(Entry, file.read_bytes())
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
@@ -97,36 +121,6 @@ def now_in_words() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _entry(text: bytes) -> Entry:
-    """Read the file.
-
-    Raises:
-        ValueError: `Journal` did not write it.
-    """
-    told = json.loads(text)
-    if not isinstance(told, dict):
-        raise ValueError(f"it holds {type(told).__name__}, not an object")  # noqa: TRY004 - one error for all damage
-    kinds = {"run": str, "records": int, "began": str, "finished": bool}
-    for name, kind in kinds.items():
-        if not isinstance(told.get(name), kind):
-            raise ValueError(f"{name!r} is {told[name]!r}" if name in told else f"{name!r} is missing")  # noqa: TRY004 - the same
-    proof = told.get("proof")
-    if not isinstance(proof, str | None):
-        raise ValueError(f"'proof' is {proof!r}")  # noqa: TRY004 - the same
-    return Entry(**{name: told[name] for name in kinds}, proof=proof, java=_java(told.get("java")))
-
-
-def _java(told: Any) -> JavaProcess | None:
-    """The process that an entry names; earlier versions named none."""
-    if told is None:
-        return None
-    try:
-        pid, created, driver = told
-        return JavaProcess(int(pid), float(created), int(driver))
-    except (TypeError, ValueError):
-        raise ValueError(f"'java' is {told!r}") from None
-
-
 @contextlib.contextmanager
 def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
     """The journal of a target, held for as long as the block lasts.
@@ -160,10 +154,47 @@ def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
         journal = Journal(file)
         entry = journal.entry
         if entry is not None and entry.java is not None and not entry.finished:
-            wait_for_orphan(entry.java, target)
+            _wait_for_orphan(entry.java, target)
         yield journal
     finally:
         lock.release()
         if not kept:
             file.unlink(missing_ok=True)
             Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def java_of_pid(pid: int | None) -> JavaProcess | None:
+    """The Java process with that ID, which runs Spark for this process; None if there is none."""
+    if pid is None:
+        return None
+    psutil = psutil_module()
+    try:
+        return JavaProcess(pid, psutil.Process(pid).create_time(), os.getpid())
+    except psutil.Error:
+        return None
+
+
+def _orphan(java: JavaProcess) -> Any:
+    """The process (psutil's), if it still runs and its Python does not; else None."""
+    psutil = psutil_module()
+    try:
+        process = psutil.Process(java.pid)
+        if process.create_time() == java.created and process.ppid() != java.driver:
+            return process
+    except psutil.Error:
+        pass
+    return None
+
+
+def _wait_for_orphan(java: JavaProcess, target: str) -> None:
+    """Wait until nothing of an earlier run writes any more.
+
+    Raises:
+        PartwrightError: It does not end.
+    """
+    process = _orphan(java)
+    if process is not None and not wait_until_gone(process, WAIT_S):
+        raise PartwrightError(
+            f"Spark's Java of an earlier run (process {java.pid}) may still write to {target}, although that run was "
+            "killed: wait for its end, or end it"
+        )

@@ -6,36 +6,31 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import re
+
+# The fields of a run are read by their annotations.
+from collections.abc import Mapping  # noqa: TC003
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from pyarrow import fs
 
 from partwright._check import counted, first_line
+from partwright._stored import OtherVersionError, stored
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka.compacted import last_values, put
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "TopicLedger", "ledger_at"]
+__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "TopicLedger"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
 _VERSION = 2
-_ID_BYTES = 8
-# A record that somebody changed by hand must not cause another error later, or resume another run.
-_KINDS: dict[str, type] = {
-    **dict.fromkeys(("run", "topic", "topic_id", "source", "began", "digest"), str),
-    **dict.fromkeys(("n", "tasks", "records"), int),
-    **dict.fromkeys(("asked", "cut"), dict),
-    "exactly_once": bool,
-}
+_ID = re.compile("[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -92,26 +87,19 @@ class RecordedRun:
             PartwrightError: It is damaged, or of another version.
         """
         try:
-            told = json.loads(text)
-            version = told.pop("version")
-            if version != _VERSION:
-                raise PartwrightError(
-                    f"{where} has version {version}, and this partwright reads version {_VERSION}: go on with the "
-                    "partwright that began it"
-                )
-            told["files"] = {name: (int(size), int(at)) for name, (size, at) in told["files"].items()}
-            told["begin"] = {int(partition): int(offset) for partition, offset in told["begin"].items()}
-            if told["windows"] is not None:
-                windows = told["windows"].items()
-                told["windows"] = {int(each): (int(low), int(high)) for each, (low, high) in windows}
-            _refuse_other_kinds(told)
-            return cls(**told)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            if isinstance(error, PartwrightError):
-                raise
+            found = stored(cls, text, _VERSION)
+            if not _ID.fullmatch(found.run):
+                raise ValueError(f"'run' is {found.run!r}")  # noqa: TRY301 - one error for all damage
+        except OtherVersionError as error:
             raise PartwrightError(
-                f"{where} is damaged ({type(error).__name__}: {error}): run without --resume, into another --topic"
+                f"{where} has version {error}, and this partwright reads version {_VERSION}: go on with the "
+                "partwright that began it"
             ) from None
+        except ValueError as error:
+            raise PartwrightError(
+                f"{where} is damaged ({error}): run without --resume, into another --topic"
+            ) from None
+        return found
 
     def changed(self, now: RecordedRun) -> str | None:
         """How the source differs from that of a run that should resume this one, in words; None if it does not."""
@@ -137,16 +125,6 @@ class RecordedRun:
         return f"the file {new!r} was added to its source since" if new is not None else None
 
 
-class RunLedger(Protocol):
-    """Where plans are kept."""
-
-    def read(self, topic: str, source: str) -> RecordedRun | None:
-        """The last run of a source into a topic; None if none is known."""
-
-    def write(self, plan: RecordedRun) -> None:
-        """Replace the last run of the plan's source into its topic."""
-
-
 class TopicLedger:
     """The ledger in the target's own cluster: the topic `__partwright_runs`."""
 
@@ -154,7 +132,7 @@ class TopicLedger:
         self._config = config
 
     def read(self, topic: str, source: str) -> RecordedRun | None:
-        """See `Ledger.read`."""
+        """The last run of a source into a topic; None if none is known."""
         text = last_values(self._config, RUNS).get(_key(topic, source))
         return (
             None
@@ -163,7 +141,7 @@ class TopicLedger:
         )
 
     def write(self, plan: RecordedRun) -> None:
-        """See `Ledger.write`."""
+        """Replace the last run of the plan's source into its topic."""
         put(self._config, RUNS, _key(plan.topic, plan.source), plan.to_json().encode())
 
 
@@ -181,7 +159,7 @@ class FolderLedger:
             raise PartwrightError(f"--state {uri!r} cannot be used: {first_line(error)}") from None
 
     def read(self, topic: str, source: str) -> RecordedRun | None:
-        """See `Ledger.read`."""
+        """See `TopicLedger.read`."""
         path = self._path(topic, source)
         try:
             with self._files.open_input_stream(path) as file:
@@ -193,7 +171,7 @@ class FolderLedger:
         return RecordedRun.of_json(text, f"{path!r}, the ledger of this run,")
 
     def write(self, plan: RecordedRun) -> None:
-        """See `Ledger.write`; in one step, if the file system can."""
+        """See `TopicLedger.write`; in one step, if the file system can."""
         path = self._path(plan.topic, plan.source)
         try:
             self._files.create_dir(self._folder, recursive=True)
@@ -214,17 +192,8 @@ class FolderLedger:
         return f"{self._folder.rstrip('/')}/{topic}-{name}.json"
 
 
-def ledger_at(state: str | None, config: KafkaConfig) -> RunLedger:
-    """The ledger that `--state` names, otherwise the one of the target's cluster."""
-    return TopicLedger(config) if state is None else FolderLedger(state)
-
-
-def _refuse_other_kinds(told: Json) -> None:
-    for field, kind in _KINDS.items():
-        if not isinstance(told[field], kind):
-            raise TypeError(f"{field!r} is {told[field]!r}")
-    if len(bytes.fromhex(told["run"])) != _ID_BYTES:
-        raise ValueError(f"'run' is {told['run']!r}")
+RunLedger: TypeAlias = TopicLedger | FolderLedger
+"""Where runs are recorded."""
 
 
 def _key(topic: str, source: str) -> bytes:

@@ -7,11 +7,12 @@ address nothing is renamed, because an object store would copy every file for th
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shutil
 from abc import abstractmethod
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,40 +21,152 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from partwright._check import counted
+from partwright._stored import OtherVersionError, stored
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka import topics
-from partwright.pipeline.manifest import ManifestFile, RunManifest, manifest_of
-from partwright.pipeline.settings import KafkaTarget
+from partwright.pipeline.settings import KafkaTarget, PlacementRule
 from partwright.pipeline.source import spark_path
-from partwright.pipeline.target_state import TargetState
-from partwright.pipeline.targets import KafkaTopic, Target
+from partwright.pipeline.targets import KafkaTopic, Target, TargetState
 from partwright.spark.hadoop_files import HadoopFolder
-from partwright.spark.marks import mark_of
+from partwright.spark.marks import HEADERS, mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.topics import NewTopic
-    from partwright.pipeline.manifest import PlacementRule
     from partwright.pipeline.settings import ParquetTarget
 
-__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "target_at"]
+__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "RunManifest", "target_at"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ManifestFile:
+    """One file of a partition.
+
+    Attributes:
+        path: Its path within the folder that the manifest names.
+        rows: How many records it has.
+        first_offset: The offset of the first one.
+        last_offset: The offset of the last one.
+    """
+
+    path: str
+    rows: int
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True)
+class ManifestPartition:
+    """One partition's files; `partition` is None for the records that the client does not place."""
+
+    partition: int | None
+    rows: int
+    files: tuple[ManifestFile, ...]
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """What a run wrote.
+
+    Attributes:
+        run: The run's ID, in hexadecimal.
+        topic: What the folders are named after.
+        n: The number of partitions for which the records were placed.
+        client: The client profile that placed them.
+        strategy: What else than the key chose; None if the key alone decided.
+        key_type: How keys became bytes; None means text as UTF-8.
+        rows: How many records there are.
+        partitions: Each partition, also those without records; last, the records in no partition.
+    """
+
+    run: str
+    topic: str
+    n: int
+    client: str
+    strategy: str | None
+    key_type: str | None
+    rows: int
+    partitions: tuple[ManifestPartition, ...]
+
+    def to_json(self) -> bytes:
+        """The manifest's text."""
+        return json.dumps({"version": _VERSION, **asdict(self)}, indent=1).encode() + b"\n"
+
+    @classmethod
+    def read(cls, content: bytes, name: str) -> RunManifest:
+        """Read a manifest.
+
+        Args:
+            content: Its file's content.
+            name: Its file's name, for the error.
+
+        Raises:
+            PartwrightError: It is not a manifest, or a later version of partwright wrote it.
+        """
+        try:
+            return stored(cls, content, _VERSION)
+        except OtherVersionError:
+            raise PartwrightError(
+                f"{name!r} is the manifest of another version of partwright: use that one"
+            ) from None
+        except ValueError as error:
+            raise PartwrightError(f"{name!r} is not a manifest of partwright ({error}): remove it") from None
+
+    def differences(self, found: Iterable[ManifestFile]) -> list[str]:
+        """How the files that are there differ, a clause for each difference.
+
+        Args:
+            found: The files that are there.
+
+        Examples:
+            >>> file = ManifestFile("t-0/a.parquet", 7, 0, 6)
+            >>> there = manifest_of({0: [file]}, "00", "t", 1, PlacementRule("java", None, None))
+            >>> there.differences([file]), there.differences([])
+            ([], ['t-0/a.parquet is missing'])
+        """
+        wanted = {file.path: file for each in self.partitions for file in each.files}
+        there = {file.path: file for file in found}
+        clauses = [f"{path} is missing" for path in wanted if path not in there]
+        clauses += [f"{path} is not of this run" for path in there if path not in wanted]
+        clauses += [
+            f"{path} has {counted(file.rows, 'record')} (offsets {file.first_offset} to {file.last_offset}), and had "
+            f"{wanted[path].rows:,} ({wanted[path].first_offset} to {wanted[path].last_offset})"
+            for path, file in there.items()
+            if path in wanted and wanted[path] != file
+        ]
+        return clauses
+
+
+def manifest_of(
+    files: Mapping[int | None, Iterable[ManifestFile]],
+    run: str,
+    topic: str,
+    n: int,
+    rule: PlacementRule,
+) -> RunManifest:
+    """The manifest of these files, by partition; see `Manifest`."""
+    numbers: list[int | None] = [*range(n), *([None] if None in files else [])]
+    partitions = []
+    for number in numbers:
+        own = tuple(sorted(files.get(number, ()), key=lambda file: file.first_offset))
+        partitions.append(ManifestPartition(number, sum(file.rows for file in own), own))
+    rows = sum(each.rows for each in partitions)
+    return RunManifest(run, topic, n, **asdict(rule), rows=rows, partitions=tuple(partitions))
+
 
 _SCHEMA = T.StructType(
     [
         T.StructField("offset", T.LongType()),
         T.StructField("key", T.BinaryType()),
         T.StructField("value", T.BinaryType()),
-        T.StructField(
-            "headers",
-            T.ArrayType(
-                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
-            ),
-        ),
+        T.StructField("headers", HEADERS),
     ]
 )
 # Spark's name for the folder of nulls.
@@ -147,11 +260,11 @@ class ParquetFolders(Target):
         # A folder with a manifest has nothing uncommitted.
         del committed
         records = _read(spark, self._folders())
-        told = self._kept().differences(file for files in _files(records).values() for file in files)
-        if told:
-            more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        changes = self._kept().differences(file for files in _files(records).values() for file in files)
+        if changes:
+            more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
             raise PartwrightError(
-                f"{self} is not what its manifest says: {'; '.join(told[:_SHOWN])}{more}: somebody else changed it"
+                f"{self} is not what its manifest says: {'; '.join(changes[:_SHOWN])}{more}: somebody else changed it"
             )
         return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 

@@ -10,9 +10,9 @@ from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import Meaning, meaning
 from partwright.pipeline import checks
-from partwright.pipeline.spark_errors import refused_by_spark
-from partwright.pipeline.steps import timed
-from partwright.pipeline.target_state import TargetState
+from partwright.pipeline.report import timed
+from partwright.pipeline.spark_session import refused_by_spark
+from partwright.pipeline.targets import TargetState
 from partwright.spark import classic
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.context import Context
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.report import RunStep
+    from partwright.pipeline.report import Proof, RunStep
     from partwright.pipeline.targets import KafkaTopic
 
 __all__ = ["ProofResult", "java_proof"]
@@ -32,7 +32,7 @@ _NONE = "no proof by the Java producer"
 class ProofResult(NamedTuple):
     """The proof; None if there is none, which a note explains, and the steps that were taken."""
 
-    proof: checks.Proof | None
+    proof: Proof | None
     notes: tuple[str, ...] = ()
     steps: tuple[RunStep, ...] = ()
 
@@ -72,7 +72,7 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
             prepared.write(placed.drop("partition"))
         return prepared
 
-    def compared(chosen: KafkaTopic) -> checks.Proof:
+    def compared(chosen: KafkaTopic) -> Proof:
         with refused_by_spark(f"{done} read back"):
             # Records that the client does not place have no partition to compare with.
             asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
@@ -86,10 +86,8 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
         else:
             proof, comparing = timed(context.progress, "compare", lambda: compared(chosen))
             result = ProofResult(proof, (), (choosing, comparing))
-    except BaseException:
-        _remove(topic, context.journal)
-        raise
-    left = _remove(topic, context.journal)
+    finally:
+        left = _remove(topic, context.journal)
     if left is None or isinstance(chosen, BrokerError):
         context.journal.proof(None)
         return result

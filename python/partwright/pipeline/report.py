@@ -1,17 +1,33 @@
-"""A run's report as plain data, for `--json` and for its document."""
+"""A run's report as plain data, for `--json` and for its document, with what it promises about each record."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from partwright.answer import Answer
 
 if TYPE_CHECKING:
-    from partwright._check import Json
-    from partwright.pipeline.checks import Checks, Proof
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-__all__ = ["KeyShare", "PartitionShare", "PlannedStep", "Report", "RunStep"]
+    from pyspark.sql import SparkSession
+
+    from partwright._check import Json
+
+__all__ = [
+    "Checks",
+    "KeyShare",
+    "PartitionRead",
+    "PartitionShare",
+    "PlannedStep",
+    "Progress",
+    "Proof",
+    "Report",
+    "RunStep",
+    "timed",
+]
 
 
 class PlannedStep(NamedTuple):
@@ -60,6 +76,97 @@ class KeyShare:
     key: str
     records: int
     partition: int | None
+
+
+@dataclass(frozen=True)
+class PartitionRead:
+    """What one partition holds of a run's records; null_keys are those that were asked for without a partition."""
+
+    partition: int | None
+    records: int
+    null_keys: int
+    first_offset: int
+    last_offset: int
+
+    def without_gap(self, begin: Mapping[int, int], *, markers: bool) -> bool:
+        """Whether its offsets count up from the first one; see `partwright.pipeline.checks.check`."""
+        first = begin.get(self.partition, 0) if self.partition is not None else 0
+        if markers:
+            return first <= self.first_offset and self.last_offset - self.first_offset >= self.records - 1
+        return (self.first_offset, self.last_offset) == (first, first + self.records - 1)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """How many records broke each promise; a run is sound if all are 0.
+
+    Attributes:
+        records: How many records were asked for.
+        lost: Records that were asked for and are not there.
+        twice: Records that are there more than once.
+        foreign: Records that are there and that this run did not write.
+        other_runs: How many of the foreign ones another run of partwright wrote.
+        misplaced: Records in another partition than the one asked for.
+        key_changed: Records whose key has other bytes than were written.
+        value_changed: Records whose value has another 64-bit hash (xxHash64) than what was written.
+        out_of_order: Records that come before one of the same key that precedes them in the source.
+        offset_gaps: Partitions whose offsets do not count up without a gap.
+        examples: The first records that broke a promise, in words.
+        partitions: What each partition holds.
+    """
+
+    records: int
+    lost: int
+    twice: int
+    foreign: int
+    misplaced: int
+    key_changed: int
+    value_changed: int
+    out_of_order: int
+    offset_gaps: int
+    other_runs: int = 0
+    examples: tuple[str, ...] = ()
+    partitions: tuple[PartitionRead, ...] = field(default=())
+
+    PROMISES = (
+        "lost",
+        "twice",
+        "foreign",
+        "misplaced",
+        "key_changed",
+        "value_changed",
+        "out_of_order",
+        "offset_gaps",
+    )
+
+    @property
+    def ok(self) -> bool:
+        """Whether every promise was kept."""
+        return not any(getattr(self, promise) for promise in self.PROMISES)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the Java producer chose for the same records, given no partition.
+
+    Attributes:
+        keyed: How many records have a key.
+        equal: For how many of them it chose the partition asked for.
+        different: For how many it chose another one.
+        lost: How many keyed records did not arrive.
+        examples: The first that differ, in words.
+    """
+
+    keyed: int
+    equal: int
+    different: int
+    lost: int
+    examples: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether it chose the same partition for every record with a key."""
+        return self.equal == self.keyed
 
 
 @dataclass(frozen=True)
@@ -165,11 +272,32 @@ class Report(Answer):
         whole["seconds"] = self.seconds
         whole["plan"] = [step._asdict() for step in self.plan]
         found = self.checks
-        told = {
+        counts = {
             "written": self.written,
             "already_there": whole.pop("already_there"),
             "lost": found.lost if found else None,
             "twice": found.twice if found else None,
             "moved": found.misplaced if found else None,
         }
-        return {"ok": self.ok, **told, **whole}
+        return {"ok": self.ok, **counts, **whole}
+
+
+_Result = TypeVar("_Result")
+
+
+class Progress(Protocol):
+    """Gets told what a run is doing."""
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """One step, for as long as the block lasts."""
+
+    def spark(self, spark: SparkSession) -> None:
+        """Spark has started; its progress can be read."""
+
+
+def timed(progress: Progress, name: str, work: Callable[[], _Result]) -> tuple[_Result, RunStep]:
+    """Do one step: its result, and how long it took."""
+    began = time.monotonic()
+    with progress.step(name):
+        result = work()
+    return result, RunStep(name, round(time.monotonic() - began, 3))

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
-    from partwright.pipeline.target_state import TargetState
-    from partwright.pipeline.targets import Target
+    from partwright.pipeline.targets import Target, TargetState
 
 __all__ = [
     "SourceFacts",
@@ -74,36 +73,42 @@ def find_earlier(
             "ledger with --state"
         )
     asked = settings.deciding(source.format, source.key)
-    # In this order, because the seed of another strategy is not what somebody changed.
-    for option, given in asked.items():
-        if earlier.asked.get(option) != given:
-            raise cannot_go_on(earlier, _other_option(option, earlier.asked.get(option), given))
-    if earlier.exactly_once != settings.exactly_once:
-        raise cannot_go_on(
-            earlier, f"it was begun {'with' if earlier.exactly_once else 'without'} --exactly-once"
-        )
-    if settings.asked_partitions not in {None, earlier.n}:
-        raise cannot_go_on(earlier, f"it was begun with -n {earlier.n}, not {settings.asked_partitions}")
-    if first.partitions is None:
-        raise cannot_go_on(earlier, f"the topic {source.topic!r} is gone")
-    if first.topic_id != earlier.topic_id:
-        raise cannot_go_on(earlier, f"the topic {source.topic!r} was deleted since, and made again")
-    if first.partitions != earlier.n:
-        raise cannot_go_on(
-            earlier, f"its topic had {counted(earlier.n, 'partition')}, and has {first.partitions} now"
-        )
-    _refuse_deleted(earlier, source)
+    for why in _differences(earlier, asked, settings.exactly_once, settings.asked_partitions, source, first):
+        raise cannot_go_on(earlier, why)
     return earlier
 
 
-def _refuse_deleted(earlier: RecordedRun, source: Source) -> None:
-    """Refuse a source topic that has no longer all offsets that the run reads."""
+def _differences(
+    earlier: RecordedRun,
+    asked: Mapping[str, str | None],
+    exactly_once: bool,
+    n: int | None,
+    source: Source,
+    first: TargetState,
+) -> Iterator[str]:
+    # In this order, because the seed of another strategy is not what somebody changed.
+    for option, now in asked.items():
+        was = earlier.asked.get(option)
+        if was != now:
+            instead = "" if now is None else f", not {now}"
+            yield (
+                f"it was begun without {option} {now}"
+                if was is None
+                else f"it was begun with {option} {was}{instead}"
+            )
+    if earlier.exactly_once != exactly_once:
+        yield f"it was begun {'with' if earlier.exactly_once else 'without'} --exactly-once"
+    if n not in {None, earlier.n}:
+        yield f"it was begun with -n {earlier.n}, not {n}"
+    if first.partitions is None:
+        yield f"the topic {source.topic!r} is gone"
+    if first.topic_id != earlier.topic_id:
+        yield f"the topic {source.topic!r} was deleted since, and made again"
+    if first.partitions != earlier.n:
+        yield f"its topic had {counted(earlier.n, 'partition')}, and has {first.partitions} now"
     for partition, (begin, end) in (earlier.windows or {}).items():
         if (gone := min(source.first.get(partition, begin), end) - begin) > 0:
-            raise cannot_go_on(
-                earlier,
-                f"Kafka has deleted {counted(gone, 'offset')} of partition {partition} of its source since",
-            )
+            yield f"Kafka has deleted {counted(gone, 'offset')} of partition {partition} of its source since"
 
 
 def cannot_go_on(earlier: RecordedRun, why: str) -> PartwrightError:
@@ -112,12 +117,6 @@ def cannot_go_on(earlier: RecordedRun, why: str) -> PartwrightError:
         f"the run of {earlier.began} cannot go on, because {why}: give it what it was begun with, or run without "
         "--resume into another --topic"
     )
-
-
-def _other_option(option: str, was: str | None, given: str | None) -> str:
-    if was is None:
-        return f"it was begun without {option} {given}"
-    return f"it was begun with {option} {was}" + (f", not {given}" if given is not None else "")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import secrets
 import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
 from partwright.cluster import Cluster
@@ -17,26 +17,21 @@ from partwright.kafka import EmbeddedKafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.context import Context
-from partwright.pipeline.journal import journal_of, now_in_words
+from partwright.pipeline.journal import java_of_pid, journal_of, now_in_words
 from partwright.pipeline.ledger import RecordedRun
-from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.parquet_target import target_at
-from partwright.pipeline.placing import placed_records
+from partwright.pipeline.placing import placed_records, sum_records
 from partwright.pipeline.proof import ProofResult, java_proof
-from partwright.pipeline.report import PartitionShare, PlannedStep, Report
+from partwright.pipeline.report import PartitionShare, PlannedStep, Report, timed
 from partwright.pipeline.resume import cannot_go_on, cut_as, find_earlier, source_facts
 from partwright.pipeline.settings import KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, read_records
-from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
-from partwright.pipeline.spark_session import open_session
-from partwright.pipeline.steps import timed
-from partwright.pipeline.sums import sum_records
-from partwright.pipeline.target_state import arrived, number_of_partitions
-from partwright.pipeline.targets import Placed, Target, Wrote
+from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
+from partwright.pipeline.targets import Placed, Target, Wrote, arrived, number_of_partitions
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
-from partwright.spark.executors.own_code import send_own_code
+from partwright.spark.executors.archives import send_own_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,11 +39,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.promises import Checks, Proof
-    from partwright.pipeline.report import RunStep
+    from partwright.pipeline.placing import RecordSums
+    from partwright.pipeline.report import Checks, Progress, Proof, RunStep
     from partwright.pipeline.resume import SourceFacts
-    from partwright.pipeline.steps import Progress
-    from partwright.pipeline.sums import RecordSums
 
 __all__ = ["run"]
 
@@ -69,7 +62,7 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             is not written if the write stopped.
     """
     with contextlib.ExitStack() as stack:
-        context, begun = _begin(settings, progress, spark, stack)
+        context, notes, begun = _begin(settings, progress, spark, stack)
         session = context.session
         with explained_end(lambda: _before(context), session.interrupted, session.log):
             read, reading = timed(progress, "read and place", lambda: _read(context, stack))
@@ -84,27 +77,27 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             checked = _check(context, prepared.target, read)
             n_now = prepared.target.partitions_now()
         losses = context.target.losses(context.source, in_transactions=settings.exactly_once)
+        late = (
+            f"{counted(wrote.late, 'record was', 'records were')} missing before the last ones in their partitions, as "
+            "a delivery that timed out leaves them: they were written now, so keys of theirs may be out of order "
+            "(--exactly-once leaves none out)"
+        )
         return replace(
             _report(context, read, checked),
             n_now=n_now,
             already_there=wrote.already_there,
-            plan=(*(PlannedStep(step.name) for step in begun.steps), *context.plan),
-            steps=(*begun.steps, reading, *preparing, writing, *checked.steps),
-            notes=(*begun.notes, *prepared.notes, *losses, *_late(wrote), *checked.notes),
+            plan=(*(PlannedStep(step.name) for step in begun), *context.plan),
+            steps=(*begun, reading, *preparing, writing, *checked.steps),
+            notes=(*notes, *prepared.notes, *losses, *([late] if wrote.late else []), *checked.notes),
         )
-
-
-class Begun(NamedTuple):
-    """What happened before the first step: what is worth knowing, and what took time."""
-
-    notes: tuple[str, ...]
-    steps: tuple[RunStep, ...]
 
 
 def _begin(
     settings: RunSettings, progress: Progress, spark: SparkSession | None, stack: contextlib.ExitStack
-) -> tuple[Context, Begun]:
+) -> tuple[Context, tuple[str, ...], tuple[RunStep, ...]]:
     """Find the source and the target, decide whether and how the run goes on, and start Spark.
+
+    Notes about what happened before the first step follow, and what took time.
 
     The order matters: what can be refused without Spark is refused before it starts.
     """
@@ -142,7 +135,7 @@ def _begin(
     context = Context(
         settings, source, target, first, n, cluster, session, journal, progress, own, earlier, ledger
     )
-    return context, Begun(cleaned, (*starting, *cleaning, *session.steps))
+    return context, cleaned, (*starting, *cleaning, *session.steps)
 
 
 def _clean(
@@ -264,15 +257,14 @@ def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunSt
         # makes no sense.
         if error.value is None:
             raise
-        return Prepared(target, can_resume=False, notes=(_no_ledger(error),)), steps
+        notes = (
+            (
+                "--resume could not have gone on with this run, because its ledger could not be written "
+                f"({error}): --state FOLDER keeps it elsewhere"
+            ),
+        )
+        return Prepared(target, can_resume=False, notes=notes), steps
     return Prepared(target, can_resume=True), steps
-
-
-def _no_ledger(error: BrokerError) -> str:
-    return (
-        f"--resume could not have gone on with this run, because its ledger could not be written ({error}): --state "
-        "FOLDER keeps it elsewhere"
-    )
 
 
 def _recorded(context: Context, target: Target, sums: RecordSums, facts: SourceFacts) -> RecordedRun:
@@ -318,15 +310,6 @@ def _write(context: Context, prepared: Prepared, read: ReadRecords) -> Wrote:
     return wrote
 
 
-def _late(wrote: Wrote) -> tuple[str, ...]:
-    note = (
-        f"{counted(wrote.late, 'record was', 'records were')} missing before the last ones in their partitions, as a "
-        "delivery that timed out leaves them: they were written now, so keys of theirs may be out of order "
-        "(--exactly-once leaves none out)"
-    )
-    return (note,) if wrote.late else ()
-
-
 @dataclass(frozen=True)
 class Checked:
     """What reading back found.
@@ -360,7 +343,6 @@ def _check(context: Context, target: Target, read: ReadRecords) -> Checked:
                 context.run,
                 target.begin,
                 markers=settings.exactly_once,
-                mixed=not target.has_place_for_all and not context.spreads,
             )
 
     found, checking = timed(context.progress, "read back and check", back)

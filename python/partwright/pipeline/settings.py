@@ -15,17 +15,24 @@ from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.topics import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.key_text import read_key
-from partwright.pipeline.manifest import PlacementRule
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "SourceColumns", "parse_target"]
+__all__ = [
+    "STRIP_ID",
+    "KafkaTarget",
+    "ParquetTarget",
+    "PlacementRule",
+    "RunSettings",
+    "SourceColumns",
+    "parse_target",
+]
 
 # Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1
@@ -66,6 +73,15 @@ class ParquetTarget:
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
+
+
+@dataclass(frozen=True)
+class PlacementRule:
+    """What placed the records; see the same fields of `RunManifest`."""
+
+    client: str
+    strategy: str | None
+    key_type: str | None
 
 
 class SourceColumns(NamedTuple):
@@ -296,9 +312,12 @@ class RunSettings:
             PartwrightError: The number of partitions, the client, the key type or the limit is wrong, or an option for
                 topics is given for another target.
         """
-        new_topic = self.new_topic
-        if self.is_into_folders and not new_topic.is_default:
-            raise PartwrightError(
+        for refusal in self._refusals():
+            raise PartwrightError(refusal)
+
+    def _refusals(self) -> Iterator[str]:
+        if not self.new_topic.is_default and self.is_into_folders:
+            yield (
                 "--replication-factor, --replica-assignment and --topic-config are for a topic, and --to "
                 f"{self.target} is a folder: leave them out"
             )
@@ -307,79 +326,57 @@ class RunSettings:
         # Refused now, not only once Spark has started.
         _ = self.wanted_keys
         if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
-            raise PartwrightError(
-                f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"
-            )
-        self._check_strategy()
-        self._check_writer()
-
-    def _check_writer(self) -> None:
-        for_topics = {
-            "--resume": self.resume,
-            "--exactly-once": self.exactly_once,
-            "--state": self.state,
-            "--dedupe": self.dedupe,
-            "--append": self.append,
-        }
-        stays = self.target is not None and not self.is_into_folders
-        if not stays and (option := _first_given(for_topics)):
-            raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")
-        if self.null_keys not in {"spread", "producer"}:
-            raise PartwrightError(f"--null-keys takes spread or producer, not {self.null_keys!r}")
-        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once, "--state": self.state}
-        if self.null_keys == "producer" and (option := _first_given(placed)):
-            raise PartwrightError(
-                f"{option} needs to know where each record goes: leave out --null-keys producer"
-            )
-        if self.state is not None and not self.is_marked:
-            raise PartwrightError(
-                f"--state {self.state} is where --resume finds a run, and without the header, which --no-check leaves "
-                "out, none can go on: leave out one of them"
-            )
+            yield f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"
         is_twice = self.configs.get("spark.speculation", "").lower() == "true"
         if is_twice and not self.exactly_once and not self.is_into_folders:
-            raise PartwrightError(
+            yield (
                 "--conf spark.speculation=true would run slow tasks a second time, and Spark's Kafka sink would write "
                 "their records twice: leave it out, or add --exactly-once"
             )
-        if self.dedupe is not None and not self.check:
-            raise PartwrightError("--dedupe names what reading back finds: leave out --no-check")
-        if self.dedupe is not None and not Path(self.dedupe).absolute().parent.is_dir():
-            raise PartwrightError(f"there is no folder for --dedupe {self.dedupe!r}: make it first")
-        if self.resume and self.append:
-            raise PartwrightError(
-                "--resume goes on with a run, --append begins another one: give only one of them"
+        yield from self._refused_strategies()
+        yield from self._refused_ways_to_write()
+
+    def _refused_ways_to_write(self) -> Iterator[str]:
+        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once, "--state": self.state}
+        for_topics = placed | {"--dedupe": self.dedupe, "--append": self.append}
+        stays = self.target is not None and not self.is_into_folders
+        if not stays and (option := _first_given(for_topics)):
+            yield f"{option} is for a topic that stays: name one with --to kafka://host:port"
+        if self.null_keys not in {"spread", "producer"}:
+            yield f"--null-keys takes spread or producer, not {self.null_keys!r}"
+        if self.null_keys == "producer" and (option := _first_given(placed)):
+            yield f"{option} needs to know where each record goes: leave out --null-keys producer"
+        if self.state is not None and not self.is_marked:
+            yield (
+                f"--state {self.state} is where --resume finds a run, and without the header, which --no-check leaves "
+                "out, none can go on: leave out one of them"
             )
+        if self.dedupe is not None:
+            if not self.check:
+                yield "--dedupe names what reading back finds: leave out --no-check"
+            if not Path(self.dedupe).absolute().parent.is_dir():
+                yield f"there is no folder for --dedupe {self.dedupe!r}: make it first"
+        if self.resume and self.append:
+            yield "--resume goes on with a run, --append begins another one: give only one of them"
         if self.timestamp is not None and not self.exactly_once:
-            raise PartwrightError(
+            yield (
                 f"--timestamp {self.timestamp} would be lost, for Spark's Kafka sink ignores timestamps: add "
                 "--exactly-once, whose writer keeps them"
             )
 
-    def _check_strategy(self) -> None:
+    def _refused_strategies(self) -> Iterator[str]:
         if not self.is_by_strategy:
-            for_strategies = {
-                "--field": self.field,
-                "--producer-property": self.properties,
-                "--seed": self.seed,
-            }
-            for option, given in for_strategies.items():
-                if given:
-                    raise PartwrightError(
-                        f"{option} is for a strategy: name it with --strategy, such as sticky"
-                    )
+            options = {"--field": self.field, "--producer-property": self.properties, "--seed": self.seed}
+            if option := _first_given(options):
+                yield f"{option} is for a strategy: name it with --strategy, such as sticky"
             return
         name = self._producer().strategy
-        for strategy, column, option in [
-            ("explicit", self.partition, "--partition"),
-            ("field", self.field, "--field"),
-        ]:
-            if name == strategy and column is None:
-                raise PartwrightError(
-                    f"the strategy {name} goes by a column of the source: name it with {option} (partwright run)"
-                )
+        columns = {"explicit": ("--partition", self.partition), "field": ("--field", self.field)}
+        option, column = columns.get(name, ("", ""))
+        if column is None:
+            yield f"the strategy {name} goes by a column of the source: name it with {option} (partwright run)"
         if self.field is not None and name != "field":
-            raise PartwrightError(f"--field is what the strategy field goes by, not {name}")
+            yield f"--field is what the strategy field goes by, not {name}"
 
     def _producer(self) -> Producer:
         """The producer that each of Spark's tasks is, without its partitions; refuses unknown strategies."""
@@ -389,7 +386,7 @@ class RunSettings:
 
 
 def _first_given(options: Mapping[str, object]) -> str | None:
-    return next((option for option, given in options.items() if given), None)
+    return next((option for option, value in options.items() if value), None)
 
 
 def parse_target(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.settings import RunSettings, SourceColumns
 
 __all__ = ["Source", "find_source", "key_bytes", "read_records", "spark_path", "stream_records"]
 
@@ -164,12 +164,10 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
     records = frame.select(
-        _key(frame, str(source.key), settings.source_key_type).alias("id"),
-        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
-        (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
+        *_columns(frame, source, settings.columns, has_timestamps=settings.exactly_once),
+        *([] if source.format == "kafka" else [F.lit(None).cast(HEADERS).alias("headers")]),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
-        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
         *_for_strategy(settings.partition, settings.field),
     )
     if settings.only_keys:
@@ -226,12 +224,21 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
     check_columns(frame.schema, source, settings.columns._replace(key=source.key))
     return frame.select(
-        _key(frame, str(source.key), settings.source_key_type).alias("id"),
-        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
-        *([_headers()] if source.format == "kafka" else []),
-        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
-        *place,
+        *_columns(frame, source, settings.columns, has_timestamps=settings.exactly_once), *place
     )
+
+
+def _columns(
+    frame: DataFrame, source: Source, columns: SourceColumns, *, has_timestamps: bool
+) -> list[Column]:
+    """The columns `id` and `value`, of a topic `headers`, and `timestamp` for a writer that keeps it."""
+    is_topic = source.format == "kafka"
+    return [
+        _key(frame, str(source.key), columns.key_type).alias("id"),
+        _value(frame, columns.value or ("value" if is_topic else None)).alias("value"),
+        *([_headers()] if is_topic else []),
+        *(_timestamp(frame, source, columns.timestamp) if has_timestamps else []),
+    ]
 
 
 def _timestamp(frame: DataFrame, source: Source, name: str | None) -> list[Column]:

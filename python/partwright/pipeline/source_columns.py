@@ -7,12 +7,15 @@ import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_type
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.formats import listed, no_column
 from partwright.files.opening import FORMATS
+from partwright.spark.marks import HEADERS
 from partwright.spark.schema import check_key_type
 
 if TYPE_CHECKING:
@@ -36,40 +39,21 @@ NUMBERS: dict[str | None, T.DataType] = {
 """The types that Spark casts text to before one of Java's serializers takes it."""
 # A look at the files that takes longer than Spark needs to start is left to Spark.
 _SECONDS = 20.0
-_SPARKS = {
-    pa.int8(): T.ByteType(),
-    pa.int16(): T.ShortType(),
-    pa.int32(): T.IntegerType(),
-    pa.int64(): T.LongType(),
-    pa.uint8(): T.ShortType(),
-    pa.uint16(): T.IntegerType(),
-    pa.uint32(): T.LongType(),
-    pa.float32(): T.FloatType(),
-    pa.float64(): T.DoubleType(),
-    pa.bool_(): T.BooleanType(),
-    pa.date32(): T.DateType(),
-    pa.string(): T.StringType(),
-    pa.large_string(): T.StringType(),
-    pa.binary(): T.BinaryType(),
-    pa.large_binary(): T.BinaryType(),
-}
-
-
+# Spark has no such types, and reads larger ones.
+_UNSIGNED = {pa.uint8(): T.ShortType(), pa.uint16(): T.IntegerType(), pa.uint32(): T.LongType()}
 _TOPICS = T.StructType(
     [
-        T.StructField("key", T.BinaryType()),
-        T.StructField("value", T.BinaryType()),
-        T.StructField("topic", T.StringType()),
-        T.StructField("partition", T.IntegerType()),
-        T.StructField("offset", T.LongType()),
-        T.StructField("timestamp", T.TimestampType()),
-        T.StructField("timestampType", T.IntegerType()),
-        T.StructField(
-            "headers",
-            T.ArrayType(
-                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
-            ),
-        ),
+        T.StructField(name, kind)
+        for name, kind in {
+            "key": T.BinaryType(),
+            "value": T.BinaryType(),
+            "topic": T.StringType(),
+            "partition": T.IntegerType(),
+            "offset": T.LongType(),
+            "timestamp": T.TimestampType(),
+            "timestampType": T.IntegerType(),
+            "headers": HEADERS,
+        }.items()
     ]
 )
 """The columns that Spark's Kafka connector gives each topic."""
@@ -231,15 +215,10 @@ def _sparks_number(text: str, kind: pa.DataType) -> bool:
 
 def _spark_type(kind: pa.DataType) -> T.DataType:
     """The type that Spark has for a file's column; void if only Spark knows."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_timestamp(kind):
-        return T.TimestampNTZType() if kind.tz is None else T.TimestampType()
-    if pa.types.is_decimal128(kind):
-        return T.DecimalType(kind.precision, kind.scale)
-    if pa.types.is_struct(kind):
-        return T.StructType([T.StructField(field.name, _spark_type(field.type)) for field in kind])
-    if pa.types.is_map(kind):
-        return T.MapType(_spark_type(kind.key_type), _spark_type(kind.item_type))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return T.ArrayType(_spark_type(kind.value_type))
-    return _SPARKS.get(kind, T.NullType())
+    # In Parquet, a duration is a whole number.
+    if kind in _UNSIGNED or pa.types.is_duration(kind):
+        return _UNSIGNED.get(kind, T.NullType())
+    try:
+        return from_arrow_type(kind, prefer_timestamp_ntz=True)
+    except PySparkException:
+        return T.NullType()

@@ -1,10 +1,11 @@
-"""A run's Spark: its settings, its log, its temporary files, and how Ctrl-C and SIGTERM end it."""
+"""A run's Spark: its settings, its log, its temporary files, how Ctrl-C and SIGTERM end it, and what it throws."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -13,24 +14,100 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, temporary_folder
-from partwright.pipeline.steps import timed
+from partwright.kafka.errors import no_right
+from partwright.pipeline.report import timed
 from partwright.signals import Ended, handled
 from partwright.spark import classic
+from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
 
     from pyspark.sql import SparkSession
 
     from partwright.folders import Temporary
-    from partwright.pipeline.report import RunStep
-    from partwright.pipeline.steps import Progress
+    from partwright.pipeline.report import Progress, RunStep
 
-__all__ = ["Session", "open_session"]
+__all__ = ["Session", "explained_end", "one_sentence", "open_session", "refused_by_spark"]
+
+_LONGEST = 400
+
+
+# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say which operation is refused. A producer
+# first asks for its own ID, which needs the right to write to some topic (ClusterAuthorizationException).
+_DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]|^Cluster authorization failed")
+
+
+# What org.apache.spark.api.python.BasePythonRunner says when a worker is gone.
+_WORKER = "Python worker exited unexpectedly"
+
+
+@contextlib.contextmanager
+def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Iterator[None]:
+    """Turn what Spark throws in the block into a `PartwrightError` that begins with `what`.
+
+    Args:
+        what: What is not done.
+        operation: The right on a topic that it needs, by Kafka's name.
+        topic: The topic, if Spark does not name it.
+    """
+    try:
+        yield
+    except (PySparkException, Py4JError, OSError) as error:
+        raise PartwrightError(f"{what}: {one_sentence(error, operation, topic)}") from error
+
+
+@contextlib.contextmanager
+def explained_end(
+    standing: Callable[[], str], interrupted: Sequence[int], log: Path | None
+) -> Iterator[None]:
+    """Raise one error, with how far a run or stream is, for the many of PySpark's that mean that Spark's Java is gone.
+
+    Args:
+        standing: Returns how far it is, in words that follow "it ended", and how to go on.
+        interrupted: Has an element once it was interrupted; then it ends on purpose.
+        log: Spark's log.
+    """
+    try:
+        yield
+    except Exception as error:
+        how = None if interrupted else classic.how_java_ended()
+        if how is None:
+            raise
+        where = f"; Spark's log is {str(log)!r}" if log else ""
+        raise PartwrightError(f"Spark's Java process {how} {standing()}{where}") from error
+
+
+def one_sentence(error: BaseException, operation: str = "READ", topic: str = "") -> str:
+    """The cause that a person can act on: partwright's own sentence, else Java's innermost one.
+
+    Args:
+        error: What Spark throws.
+        operation: The right on a topic that is needed, by Kafka's name.
+        topic: The topic, if the error does not name it.
+    """
+    own = first_sentence(error) if isinstance(error, Exception) else None
+    if own:
+        return own
+    # Only Java's text about a foreign error is left.
+    text = str(error)
+    if _WORKER in text:
+        # Whatever Java noticed next, such as a broken pipe, is only the effect.
+        return "a Python worker of Spark's ended in the middle of a task: it was killed (out of memory?), or crashed"
+    causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
+    line = causes[-1] if causes else text.strip().splitlines()[0]
+    line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()
+    if denied := _DENIED.search(line):
+        return f"Kafka gives {no_right(operation, 'topic', denied[1] or topic)}"
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 4] + " ..."
+
 
 # In addition to the new one.
 _KEPT_LOGS = 9
@@ -124,17 +201,11 @@ def _java_folder(local: str | None) -> Iterator[Temporary]:
     with temporary_folder("partwright-run-") as made:
         for name in made.removed:
             _remove_local(local, name)
-        before = os.environ.get(_JAVA_OPTIONS)
-        os.environ[_JAVA_OPTIONS] = (
-            f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'.strip()
-        )
+        options = f'{os.environ.get(_JAVA_OPTIONS, "")} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'
         try:
-            yield made
+            with classic.environment(_JAVA_OPTIONS, options.strip()):
+                yield made
         finally:
-            if before is None:
-                del os.environ[_JAVA_OPTIONS]
-            else:
-                os.environ[_JAVA_OPTIONS] = before
             _remove_local(local, made.folder.name)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,21 +19,18 @@ from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import MARK, Mark
-from partwright.pipeline.journal import journal_of
-from partwright.pipeline.orphan import java_of_pid
+from partwright.pipeline.journal import java_of_pid, journal_of
+from partwright.pipeline.report import Progress, timed
 from partwright.pipeline.settings import STRIP_ID, RunSettings
 from partwright.pipeline.source import find_source, stream_records
-from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
-from partwright.pipeline.spark_session import open_session
-from partwright.pipeline.steps import Progress, timed
-from partwright.pipeline.target_state import number_of_partitions
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
+from partwright.pipeline.targets import KafkaTopic, number_of_partitions
 from partwright.signals import Ended
 from partwright.spark import classic
-from partwright.spark.executors.own_code import send_own_code
+from partwright.spark.executors.archives import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import is_mark
-from partwright.spark.streams.batches import check_duration
+from partwright.spark.streams.batches import refuse_together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,61 +42,11 @@ if TYPE_CHECKING:
     from partwright.pipeline.spark_session import Session
     from partwright.pipeline.topic_source import Source
     from partwright.producer.configs import ProducerConfig
-    from partwright.spark.streams.batches import BatchDone
+    from partwright.spark.streams.batches import BatchDone, StreamOptions
 
-__all__ = ["StreamReport", "StreamSettings", "stream"]
+__all__ = ["StreamReport", "stream"]
 
 _POLL_S = 0.5
-
-
-@dataclass(frozen=True)
-class StreamSettings:
-    """What a stream is asked to do, in addition to a run's settings.
-
-    Attributes:
-        checkpoint: The folder of Spark's checkpoint.
-        available_now: Whether it ends once everything that is there now is written.
-        every: The seconds from one batch to the next.
-        follow_partitions: Whether it continues if the topic gets more partitions.
-        real_time: How long a batch of Spark's real-time mode lasts; None for its usual mode.
-    """
-
-    checkpoint: str
-    available_now: bool = False
-    every: float | None = None
-    follow_partitions: bool = False
-    real_time: str | None = None
-
-    def refuse_together(self, *, exactly_once: bool, strategy: str | None, check: bool) -> None:
-        """Refuse options that do not go together, among these and a run's.
-
-        Raises:
-            PartwrightError: Two of them were given.
-        """
-        batches = {
-            "--exactly-once": exactly_once,
-            "--strategy": strategy is not None,
-            "--follow-partitions": self.follow_partitions,
-            "--available-now": self.available_now,
-            "--every": self.every is not None,
-        }
-        for option, is_given in batches.items():
-            if is_given and self.real_time is not None:
-                raise PartwrightError(
-                    f"{option} is for a stream in batches, and --real-time has none: leave one of them out"
-                )
-        if self.real_time is not None:
-            check_duration("--real-time", self.real_time)
-        if self.available_now and self.every is not None:
-            raise PartwrightError(
-                "--available-now ends after what is there, and --every goes on: leave one of them out"
-            )
-        if self.every is not None and not 0 <= self.every < float("inf"):
-            raise PartwrightError(f"--every takes seconds, 0 or more, not {self.every}")
-        if not check and not self.available_now:
-            raise PartwrightError(
-                "--no-check is for --available-now, because only what ends is checked: leave it out"
-            )
 
 
 class StreamProgress(Progress, Protocol):
@@ -151,7 +97,7 @@ class StreamReport(Answer):
 
     def to_dict(self) -> Json:
         """The report as an object for JSON, with `ok` first."""
-        return {"ok": self.ok, **dataclasses.asdict(self)}
+        return {"ok": self.ok, **asdict(self)}
 
     def to_arrow(self) -> pa.Table:
         """One row with the numbers, without the offsets of `followed`."""
@@ -161,13 +107,18 @@ class StreamReport(Answer):
 
 
 def stream(
-    settings: RunSettings, asked: StreamSettings, progress: StreamProgress, spark: SparkSession | None = None
+    settings: RunSettings,
+    checkpoint: str,
+    options: StreamOptions,
+    progress: StreamProgress,
+    spark: SparkSession | None = None,
 ) -> StreamReport:
     """Run as a stream, until it is stopped or, with `available_now`, until everything is written.
 
     Args:
         settings: What to do; the target is a topic.
-        asked: What is asked of the stream.
+        checkpoint: The folder of Spark's checkpoint.
+        options: How the stream runs, besides these settings.
         progress: Is told of each step and batch.
         spark: A session with Spark's Kafka connector, which is left running; by default the stream starts its own.
 
@@ -183,16 +134,22 @@ def stream(
         raise PartwrightError(
             f"a stream writes to a topic, not to {settings.target}: name one with --to kafka://host:port"
         )
-    asked.refuse_together(
-        exactly_once=settings.exactly_once, strategy=settings.strategy, check=settings.check
-    )
+    refuse_together(replace(options, exactly_once=settings.exactly_once), _as_option)
+    if settings.strategy is not None and options.real_time is not None:
+        raise PartwrightError(
+            "--strategy is for a stream in batches, and --real-time has none: leave one of them out"
+        )
+    if not settings.check and not options.available_now:
+        raise PartwrightError(
+            "--no-check is for --available-now, because only what ends is checked: leave it out"
+        )
     source = find_source(settings, endless=True)
     if not source.can_grow:
         raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
     _refuse_circle(source, settings.source_config, config)
     target = KafkaTopic(config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
-        journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
+        journal = stack.enter_context(journal_of(f"{target} by the checkpoint {checkpoint!r}"))
         first = target.look()
         session = stack.enter_context(open_session(spark, settings.master, settings.configs, progress))
         # Spark gives a batch's result to a callback alone.
@@ -201,14 +158,14 @@ def stream(
 
         def take(batch: BatchDone) -> None:
             """Called in a thread of Spark's."""
-            done.append(_kept(batch, asked))
+            done.append(_kept(batch, options))
             progress.say(_batch_line(batch, query.lastProgress if query else None))
 
         with explained_end(lambda: _standing("before", target, ()), session.interrupted, session.log):
             if settings.is_own_partitioner:
                 send_own_code(session.spark, Path.cwd())
             # A checkpoint that is in use knows what it wrote.
-            begun = HadoopFolder(session.spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
+            begun = HadoopFolder(session.spark, f"{checkpoint.rstrip('/')}/partwright").exists()
             default, append = RunSettings.DEFAULT_PARTITIONS, settings.append or begun
             n = number_of_partitions(first, settings.asked_partitions, default, append, str(target), None)
             with refused_by_spark(f"{source.name} cannot be read"):
@@ -219,37 +176,56 @@ def stream(
             query = pws.write_stream(
                 records,
                 topic=source.topic,
-                checkpoint=asked.checkpoint,
+                checkpoint=checkpoint,
                 workload=pws.Workload(
                     key="id",
-                    headers="headers" if source.has_headers and not asked.real_time else None,
+                    headers="headers" if source.has_headers and not options.real_time else None,
                     time="timestamp" if "timestamp" in records.columns else None,
                 ),
                 producer=settings.producer,
                 kafka_config=target.config,
-                options=pws.StreamOptions(
-                    order_by=[] if asked.real_time else ["place", "place_row"],
+                options=replace(
+                    options,
+                    order_by=[] if options.real_time else ["place", "place_row"],
                     exactly_once=settings.exactly_once,
-                    follow_partitions=asked.follow_partitions,
-                    available_now=asked.available_now,
-                    every=asked.every,
-                    real_time=asked.real_time,
                     on_batch=take,
                 ),
             )
         _wait(query, done, target, session)
         journal.finish()
-        found: tuple[int | None, int | None, int | None] = (None, None, None)
-        if asked.available_now and settings.check and done:
+        lost = twice = moved = None
+        if options.available_now and settings.check and done:
             with (
                 explained_end(lambda: _standing("after", target, done), session.interrupted, session.log),
                 progress.step("read back and check"),
                 refused_by_spark(f"{target} cannot be read back"),
             ):
-                found = _check(
+                lost, twice, moved = _check(
                     session.spark, target, settings.producer, done, committed=settings.exactly_once
                 )
-        return _report(source.name, target, settings.client, done, found, is_marked=asked.real_time is None)
+        records, already = (
+            sum(getattr(each, name) for each in done) for name in ("records", "already_there")
+        )
+        return StreamReport(
+            source=source.name,
+            target=f"kafka://{target.bootstrap_servers}",
+            topic=target.topic,
+            client=settings.client,
+            n=target.partitions_now(),
+            batches=len(done),
+            records=records,
+            written=records - already,
+            already_there=already,
+            lost=lost,
+            twice=twice,
+            moved=moved,
+            followed=tuple(batch.begin for batch in done if batch.grown_from is not None),
+            is_marked=options.real_time is None,
+        )
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _refuse_circle(source: Source, source_config: KafkaConfig | None, config: KafkaConfig) -> None:
@@ -268,10 +244,10 @@ def _refuse_circle(source: Source, source_config: KafkaConfig | None, config: Ka
         )
 
 
-def _kept(batch: BatchDone, asked: StreamSettings) -> BatchDone:
+def _kept(batch: BatchDone, options: StreamOptions) -> BatchDone:
     """What is remembered of a batch: a stream of months has many, and only a check needs where each began."""
-    is_needed = asked.available_now or batch.grown_from is not None
-    return batch if is_needed else dataclasses.replace(batch, begin={})
+    is_needed = options.available_now or batch.grown_from is not None
+    return batch if is_needed else replace(batch, begin={})
 
 
 def _standing(when: str, target: KafkaTopic, done: Sequence[BatchDone]) -> str:
@@ -358,7 +334,7 @@ def _check(
     for batch in done:
         for partition, offset in batch.begin.items():
             begin[partition] = min(offset, begin.get(partition, offset))
-    read = dataclasses.replace(target, begin=begin).read(spark, committed=committed)
+    read = replace(target, begin=begin).read(spark, committed=committed)
     lost = twice = moved = 0
     for n in sorted({batch.n for batch in done}):
         batches = {batch.run: batch.records for batch in done if batch.n == n}
@@ -377,32 +353,3 @@ def _check(
         twice += row.copies - row.different
         moved += row.moved if producer.strategy in {None, "key"} else 0
     return lost, twice, moved
-
-
-def _report(
-    source: str,
-    target: KafkaTopic,
-    client: str,
-    done: Sequence[BatchDone],
-    found: tuple[int | None, int | None, int | None],
-    *,
-    is_marked: bool,
-) -> StreamReport:
-    records, already = sum(batch.records for batch in done), sum(batch.already_there for batch in done)
-    lost, twice, moved = found
-    return StreamReport(
-        source=source,
-        target=f"kafka://{target.bootstrap_servers}",
-        topic=target.topic,
-        client=client,
-        n=target.partitions_now(),
-        batches=len(done),
-        records=records,
-        written=records - already,
-        already_there=already,
-        lost=lost,
-        twice=twice,
-        moved=moved,
-        followed=tuple(batch.begin for batch in done if batch.grown_from is not None),
-        is_marked=is_marked,
-    )

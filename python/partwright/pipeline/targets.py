@@ -1,22 +1,29 @@
-"""The target of placed records: what a run needs of it, and a Kafka topic."""
+"""The target of placed records: what a run needs of it, what follows from what it holds, and a Kafka topic."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from partwright._check import counted
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.topics import NewTopic, differences
-from partwright.pipeline.ledger import ledger_at
-from partwright.pipeline.target_state import TargetState, refuse_changed
-from partwright.spark.connector import READER, load_topic, refuse_second_tasks, spark_options, write_topic
+from partwright.pipeline.ledger import FolderLedger, TopicLedger
+from partwright.spark.connector import (
+    READER,
+    load_topic,
+    refuse_second_tasks,
+    spark_options,
+    windows_read,
+    write_topic,
+)
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.marks import mark_of
 from partwright.spark.resumed_rows import rest_of, rows_there
@@ -32,7 +39,133 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import RunLedger
     from partwright.pipeline.source import Source
 
-__all__ = ["KafkaTopic", "Placed", "Target", "TargetWriter", "Wrote"]
+
+__all__ = [
+    "KafkaTopic",
+    "Placed",
+    "Target",
+    "TargetState",
+    "TargetWriter",
+    "Wrote",
+    "arrived",
+    "number_of_partitions",
+    "refuse_changed",
+]
+
+# How many partitions Kafka's controller creates in one request (ReplicationControlManager, 4.3).
+_MOST_NEW_PARTITIONS = 10_000
+
+
+@dataclass(frozen=True)
+class TargetState:
+    """What a target holds at one moment.
+
+    Attributes:
+        partitions: How many partitions the topic has; None if it does not exist.
+        records: How many records they hold.
+        ends: The offset that the next record gets, by partition.
+        topic_id: Kafka's ID of the topic.
+    """
+
+    partitions: int | None = None
+    records: int = 0
+    ends: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    topic_id: str | None = None
+
+
+def number_of_partitions(
+    look: TargetState, asked: int | None, default: int, append: bool, target: str, last: str | None
+) -> int:
+    """How many partitions the records go to: the topic's own number, if it exists.
+
+    Args:
+        look: What the target holds.
+        asked: The number that was asked for, if any.
+        default: The number for a new topic if none was asked for.
+        append: Whether records may be there already.
+        target: The target in words.
+        last: What is known about the last run into it, in words.
+
+    Raises:
+        PartwrightError: The target cannot be written to like this.
+    """
+    there = look.partitions
+    if there is not None and asked is not None and asked != there:
+        raise PartwrightError(
+            f"{target} has {counted(there, 'partition')}, not {asked}: leave -n out or take another --topic"
+        )
+    if look.records and not append:
+        raise PartwrightError(
+            f"{target} holds {counted(look.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
+            f"written; {_OTHERWISE}"
+        )
+    n = there or asked or default
+    if there is None and n > _MOST_NEW_PARTITIONS:
+        raise PartwrightError(
+            f"a new topic gets at most {_MOST_NEW_PARTITIONS:,} partitions at once, not {n:,}: make it first and add "
+            "partitions in steps, or take a smaller -n"
+        )
+    return n
+
+
+def refuse_changed(first: TargetState, now: TargetState, n: int, append: bool, target: str) -> None:
+    """Refuse a target that somebody changed while the records were read and placed.
+
+    Args:
+        first: What the run saw when it began.
+        now: What it holds right before the first record is written.
+        n: For how many partitions the records were placed.
+        append: Whether records may be there already.
+        target: The target in words.
+
+    Raises:
+        PartwrightError: It has another number of partitions, is gone, or is no longer empty.
+    """
+    if now.partitions is None:
+        raise PartwrightError(
+            f"{target} had {counted(n, 'partition')} when the run began and has been deleted since: nothing was "
+            f"written; run again"
+        )
+    if now.partitions != n:
+        was = "was not there" if first.partitions is None else f"had {counted(n, 'partition')}"
+        raise PartwrightError(
+            f"{target} {was} when the run began and has {counted(now.partitions, 'partition')} now, but the records "
+            f"were placed for {n}: nothing was written; run again, without -n, to place them for {now.partitions}"
+        )
+    if now.records and not first.records and not append:
+        was = "was not there" if first.partitions is None else "was empty"
+        raise PartwrightError(
+            f"{target} {was} when the run began and holds {counted(now.records, 'record')} now, so somebody else "
+            f"writes to it: nothing was written; {_OTHERWISE}"
+        )
+
+
+_OTHERWISE = (
+    "go on with that run by --resume, take another --topic, or --append to write all records of the source to it all "
+    "the same"
+)
+
+
+def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:
+    """How much a stopped write has written, in words.
+
+    Args:
+        written: How many records each partition got.
+        records: How many there were to write.
+        tried_again: Whether Spark may have retried tasks, each of which writes its records again from the first one on.
+    """
+    done = sum(written.values())
+    listed = ", ".join(f"{count:,} in partition {number}" for number, count in written.items() if count)
+    places = f" ({listed})" if listed else ""
+    if done > records:
+        return (
+            f"{counted(done, 'record')} arrived where {records:,} were to be written{places}: at least "
+            f"{done - records:,} are "
+            "there twice, from tasks that were tried again, or are another writer's, and others may be missing"
+        )
+    again = ", where those of tasks that were tried again count each time" if tried_again and done else ""
+    of = f"of {counted(records, 'record')}"
+    return f"{counted(done, f'{of} is', f'{of} are')} written{places}{again}, the others are not"
 
 
 # The most that a Java producer sends in one request by default.
@@ -306,7 +439,7 @@ class KafkaTopic(Target):
         return TargetWriter(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
 
     def _write_committed(self, placed: Placed, *, goes_on: bool) -> Wrote:
-        done = write_exactly_once(
+        already_there = write_exactly_once(
             # Without headers of their own, they have none but the mark, which the writer adds.
             placed.frame if placed.has_headers else placed.frame.drop("headers"),
             self.config,
@@ -315,7 +448,7 @@ class KafkaTopic(Target):
             placed.mark,
             placed.bytes / placed.records,
         )
-        return Wrote(done.already_there if goes_on else 0)
+        return Wrote(already_there if goes_on else 0)
 
     def _write_rest(self, placed: Placed) -> Wrote:
         there = rows_there(self.config, self.topic, self.begin, placed.mark)
@@ -349,14 +482,12 @@ class KafkaTopic(Target):
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `Target.read`; up to the partitions' present ends, including partitions that were added since."""
         end = topics.end_offsets(self.config, self.topic)
-        begin = {partition: self.begin.get(partition, 0) for partition in end}
+        windows = {partition: (self.begin.get(partition, 0), last) for partition, last in sorted(end.items())}
         options = {
             **spark_options(self.config),
             **READER,
             **_MANY_AT_ONCE,
-            "assign": json.dumps({self.topic: sorted(end)}),
-            "startingOffsets": _offsets(self.topic, begin),
-            "endingOffsets": _offsets(self.topic, end),
+            **windows_read(self.topic, windows),
             "includeHeaders": "true",
             "kafka.isolation.level": "read_committed" if committed else "read_uncommitted",
         }
@@ -379,7 +510,7 @@ class KafkaTopic(Target):
 
     def ledger(self, state: str | None) -> RunLedger | None:
         """See `Target.ledger`; a topic of its own cluster, unless a folder is named."""
-        return ledger_at(state, self.config)
+        return TopicLedger(self.config) if state is None else FolderLedger(state)
 
     def losses(self, source: Source, *, in_transactions: bool) -> tuple[str, ...]:
         """See `Target.losses`."""
@@ -400,7 +531,3 @@ class KafkaTopic(Target):
     def delete(self) -> None:
         """Delete the topic again."""
         topics.delete_topic(self.config, self.topic)
-
-
-def _offsets(topic: str, offsets: Mapping[int, int]) -> str:
-    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import extent
-from partwright.spark.connector import spark_options
+from partwright.spark.connector import spark_options, windows_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,14 +87,7 @@ class Source:
         if windows is None:
             return self
         topic = str(parse_kafka(self.name)[1])
-        begins = {str(partition): begin for partition, (begin, _) in windows.items()}
-        ends = {str(partition): end for partition, (_, end) in windows.items()}
-        options = {
-            "assign": json.dumps({topic: [*windows]}),
-            "startingOffsets": json.dumps({topic: begins}),
-            "endingOffsets": json.dumps({topic: ends}),
-        }
-        return replace(self, windows=dict(windows), options=self.options | options)
+        return replace(self, windows=dict(windows), options=self.options | windows_read(topic, windows))
 
 
 def topic_source(

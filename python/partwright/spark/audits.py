@@ -6,6 +6,7 @@ those of `partwright fingerprint`, `resize`, `check` and `copartition` on files 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sf
@@ -36,10 +37,9 @@ from partwright.spark.sums import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import SupportsIndex
 
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
     from partwright.audit.copartition import Meeting
@@ -104,7 +104,7 @@ def fingerprint(
     with refused():
         with kept(sums(rows)) as by_pair:
             seen = observed(by_pair, order_of(rows), counts_heaviest=False)
-        _refuse_elsewhere(seen, None)
+        _refuse_elsewhere(_places(seen), None)
         return judge(seen, count).with_question(question)
 
 
@@ -166,7 +166,8 @@ def resize(
         of_after = by_pair.groupBy("after").agg(sf.sum("rows").alias("rows"), sf.sum("bytes").alias("bytes"))
         found = to_arrow(of_before)
         if partition is not None:
-            _refuse_places(found, plan.from_)
+            places = found.select(["at", "rows"]).to_pylist()
+            _refuse_elsewhere((tuple(row.values()) for row in places), plan.from_)
         is_by_key = partition is None
         seen = observed(_by(by_pair, "before", is_summed=is_by_key), is_by_key=is_by_key)
         plan.take(found, to_arrow(of_after), seen, is_compared=partition is not None)
@@ -335,7 +336,7 @@ def _side(side: JoinSide, of: str) -> Callable[[], Side]:
         with refused(), kept(by_pair) as found:
             seen = observed(found, order_of(rows), counts_heaviest=False)
         if partition is not None:
-            _refuse_elsewhere(seen, count)
+            _refuse_elsewhere(_places(seen), count)
         return Side(seen, count, client, key_type)
 
     return summed
@@ -362,8 +363,8 @@ def _columns(
     is_topic = kinds.get("topic") == "string"
     found = {
         role: role
-        for role, given in named.items()
-        if given is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
+        for role, column in named.items()
+        if column is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
         if df.columns.count(role) == 1
     }
     if named["key"] is None and "key" not in found:
@@ -382,25 +383,24 @@ def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
     return pairs if is_summed else summed_again(pairs)
 
 
-def _refuse_elsewhere(seen: Observed, n: int | None) -> None:
-    """Refuse records that are in no partition, or in one that n does not have."""
-    outside = [each for each in seen.rows_in if not 0 <= each <= (_LARGEST if n is None else n - 1)]
-    nowhere = seen.rows - seen.rows_in.total()
-    _refuse(nowhere, {each: seen.rows_in[each] for each in outside}, n)
+def _places(seen: Observed) -> list[tuple[int | None, int]]:
+    return [(None, seen.rows - seen.rows_in.total()), *seen.rows_in.items()]
 
 
-def _refuse_places(of_before: pa.Table, n: int) -> None:
-    nowhere = 0
-    outside: dict[int, int] = {}
-    for row in of_before.to_pylist():
-        if row["at"] is None:
-            nowhere += row["rows"]
-        elif not 0 <= row["at"] < n:
-            outside[row["at"]] = outside.get(row["at"], 0) + row["rows"]
-    _refuse(nowhere, outside, n)
+def _refuse_elsewhere(rows_in: Iterable[tuple[int | None, int]], n: int | None) -> None:
+    """Refuse records that are in no partition, or in one that n does not have.
 
-
-def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
+    Args:
+        rows_in: Partitions, or None, and how many rows are there.
+        n: How many partitions there are; None if that is unknown.
+    """
+    rows: Counter[int | None] = Counter()
+    for place, count in rows_in:
+        rows[place] += count
+    nowhere = rows.pop(None, 0)
+    outside = [
+        place for place in rows if place is not None and not 0 <= place <= (_LARGEST if n is None else n - 1)
+    ]
     they_are = f"they are whole numbers from 0 to {_LARGEST if n is None else n - 1}"
     if nowhere:
         raise PartwrightError(
@@ -410,5 +410,5 @@ def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
         first = min(outside)
         of = "" if n is None else f" of {n}"
         raise PartwrightError(
-            f"{counted(outside[first], 'row is', 'rows are')} in {first}, which is not a partition{of}: {they_are}"
+            f"{counted(rows[first], 'row is', 'rows are')} in {first}, which is not a partition{of}: {they_are}"
         )

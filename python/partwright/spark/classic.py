@@ -1,10 +1,11 @@
-"""Start a classic Spark session: its Java process, its configuration, its workers' interpreter.
+"""Start a classic Spark session: the Spark that PySpark starts, its Java process, configuration and interpreter.
 
-Separate from `session.py`, because an installation with only the Spark Connect client lacks the modules imported here.
+Separate from `sessions.py`, because an installation with only the Spark Connect client lacks the modules imported here.
 """
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import re
@@ -18,6 +19,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -28,11 +30,10 @@ from pyspark.sql import SparkSession
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, temporary_folder
 from partwright.kafka.connection.properties import properties_text
-from partwright.kafka.jars import connector_set, jars
+from partwright.kafka.jars import SparkBuild, connector_set, jars
 from partwright.kafka.java import java_command
 from partwright.signals import Ended, handled
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.spark_home import check_spark_home, installed_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,15 +43,61 @@ if TYPE_CHECKING:
 
     from py4j.java_gateway import JavaGateway, JVMView
 
+
 __all__ = [
+    "check_spark_home",
+    "environment",
     "file_facts",
     "how_java_ended",
+    "installed_spark",
     "java_pid",
     "removed_with_java",
     "runs_tasks_twice",
     "start",
     "stop",
 ]
+
+_CORE = re.compile(r"spark-core_(\d+\.\d+)-(.+)\.jar")
+
+
+def check_spark_home() -> None:
+    """Refuse a SPARK_HOME of another Spark: PySpark would start that one, and fail oddly.
+
+    Raises:
+        PartwrightError: With the Spark that is there.
+    """
+    home = os.environ.get("SPARK_HOME")
+    if home is None:
+        return
+    theirs = [build.spark for build in _sparks(home)]
+    # PySpark's own version may have a suffix, as in 4.3.0.dev1.
+    if not any(pyspark.__version__.startswith(version.removesuffix("-SNAPSHOT")) for version in theirs):
+        found = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
+        raise PartwrightError(
+            f"SPARK_HOME is {home!r}, which has {found}, but PySpark is {pyspark.__version__}: unset it"
+        )
+
+
+def installed_spark() -> SparkBuild:
+    """The Spark that a session of this process would start.
+
+    Raises:
+        PartwrightError: Its folder has no jar of Spark's core.
+    """
+    home = _find_spark_home()
+    found = _sparks(home)
+    if not found:
+        raise PartwrightError(
+            f"there is no jar spark-core in {home!r}/jars, whose name has the versions of Spark and Scala: "
+            "install PySpark anew"
+        )
+    return found[0]
+
+
+def _sparks(home: str) -> list[SparkBuild]:
+    names = (_CORE.fullmatch(jar.name) for jar in Path(home, "jars").glob("spark-core_*.jar"))
+    return [SparkBuild(spark=name[2], scala=name[1]) for name in names if name]
+
 
 _PYTHON = "PYSPARK_PYTHON"
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
@@ -76,7 +123,7 @@ def start(
     java_command()
     check_spark_home()
     conf = _configuration(app_name, master, kafka, configs)
-    with _environment(_PYTHON, python):
+    with environment(_PYTHON, python):
         _start_java(conf, log_file)
         return _start_spark(conf, log_file)
 
@@ -171,7 +218,7 @@ def _start_java(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Non
         with (
             _opened(log_file) as log,
             _in_a_file(conf) as arguments,
-            _environment(_SUBMIT, arguments),
+            environment(_SUBMIT, arguments),
             _deferred(),
         ):
             streams = {} if log is None else {"stdout": log, "stderr": log}
@@ -194,23 +241,23 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
 
     PySpark itself would give each setting as an argument, passwords too.
     """
-    theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
     try:
+        theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
         with temporary_folder("partwright-spark-") as made:
             folder = made.folder
             file = folder / "settings.properties"
             # If two lines are about one setting, Java takes the later one.
-            given = [
+            theirs_first = [
                 Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()
             ]
             ours = properties_text(_java_options_apart(dict(conf.getAll()) | theirs, folder))
             with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
-                settings.write("".join([*given, ours]))
+                settings.write("".join([*theirs_first, ours]))
             options = ["--properties-file", str(file)]
             # Without a file named, spark-submit reads conf/spark-defaults.conf.
             loads = not files and pyspark_version() >= _LOADS_DEFAULTS
             yield shlex.join([*options, *(["--load-spark-defaults"] if loads else []), *arguments])
-    except OSError as error:
+    except (OSError, argparse.ArgumentError) as error:
         raise PartwrightError(f"Spark's settings cannot be handed over in a file ({error})") from error
 
 
@@ -248,18 +295,12 @@ def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str
 
 def _submit_arguments(text: str) -> tuple[dict[str, str], list[str], list[str]]:
     """The settings that the environment gives, its other arguments, and the files of settings that it names."""
-    settings, others, files = {}, [], []
-    words = iter(shlex.split(text))
-    for word in words:
-        option, equals, value = word.partition("=")
-        if option in {"--conf", "-c"}:
-            name, _, setting = (value if equals else next(words, "")).partition("=")
-            settings[name] = setting
-        elif option == "--properties-file":
-            files.append(value if equals else next(words, ""))
-        else:
-            others.append(word)
-    return settings, others, files
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--conf", "-c", action="append", default=[])
+    parser.add_argument("--properties-file", action="append", default=[])
+    ours, others = parser.parse_known_args(shlex.split(text))
+    settings = {name: value for name, _, value in (each.partition("=") for each in ours.conf)}
+    return settings, others, ours.properties_file
 
 
 @contextmanager
@@ -419,7 +460,7 @@ def _log_lost_tasks(spark: SparkSession, log_file: str | os.PathLike[str]) -> No
 
 
 @contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
+def environment(name: str, value: str) -> Iterator[None]:
     """Set the variables that Spark or PySpark reads only from the environment, once, when a session starts."""
     before = os.environ.get(name)
     os.environ[name] = value

@@ -12,6 +12,7 @@ that costs.
 
 from __future__ import annotations
 
+from functools import partial
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,7 @@ def partition_for_key(
     placed = hashing.placer(n, client, key_type)
     if chosen(engine) == JVM:
         return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
-
-    def place(keys: pa.Array) -> pa.Array:
-        return placed(keys)
-
-    return _once("partition_for_key", place, IntegerType(), col)
+    return _once("partition_for_key", placed, IntegerType(), col)
 
 
 def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | None = None) -> Column:
@@ -99,11 +96,7 @@ def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | Non
     key_type = _core.check(1, "java", key_type)
     if chosen(engine) == JVM:
         return _named("murmur2", jvm.murmur2_of(as_column(col), key_type), col)
-
-    def hash_keys(keys: pa.Array) -> pa.Array:
-        return hashing.murmur2(keys, key_type=key_type)
-
-    return _once("murmur2", hash_keys, IntegerType(), col)
+    return _once("murmur2", partial(hashing.murmur2, key_type=key_type), IntegerType(), col)
 
 
 def encode(col: str | Column, key_type: str | None = None) -> Column:
@@ -124,11 +117,7 @@ def encode(col: str | Column, key_type: str | None = None) -> Column:
         DataFrame[key: binary]
     """
     key_type = _core.check(1, "java", key_type)
-
-    def write_keys(values: pa.Array) -> pa.Array:
-        return hashing.encode(values, key_type)
-
-    return _once("encode", write_keys, BinaryType(), col)
+    return _once("encode", partial(hashing.encode, key_type=key_type), BinaryType(), col)
 
 
 def as_column(col: str | Column, name: str = "col") -> Column:

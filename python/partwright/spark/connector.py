@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
@@ -22,6 +23,7 @@ __all__ = [
     "no_connector",
     "refuse_second_tasks",
     "spark_options",
+    "windows_read",
     "write_topic",
 ]
 
@@ -54,6 +56,16 @@ def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, st
     """
     settings = config.java() | (config.java_reading() if reading else {})
     return {f"kafka.{name}": value for name, value in settings.items()}
+
+
+def windows_read(topic: str, windows: Mapping[int, tuple[int, int]]) -> dict[str, str]:
+    """The options with which Spark reads some partitions of a topic, each from one offset to another."""
+    begin, end = ({str(partition): window[side] for partition, window in windows.items()} for side in (0, 1))
+    return {
+        "assign": json.dumps({topic: [*windows]}),
+        "startingOffsets": json.dumps({topic: begin}),
+        "endingOffsets": json.dumps({topic: end}),
+    }
 
 
 def load_topic(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
@@ -115,7 +127,7 @@ def refuse_second_tasks(spark: SparkSession) -> None:
 def no_connector(spark: SparkSession) -> PartwrightError:
     """The error that the session has no Kafka connector, with where to get it."""
     if is_classic(spark):
-        from partwright.spark.spark_home import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
+        from partwright.spark.classic import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
 
         build, start = installed_spark(), "make it with pws.session(kafka=True), or start Spark"
     else:

@@ -6,7 +6,7 @@ import time
 
 # Spark reads the annotations of functions that its workers call.
 from collections.abc import Iterator  # noqa: TC003
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,26 +25,14 @@ if TYPE_CHECKING:
 
     from partwright.kafka.marks import Mark
 
-__all__ = ["Written", "write_exactly_once"]
+__all__ = ["write_exactly_once"]
 
-_SCHEMA = "written bigint, already_there bigint"
+_SCHEMA = "already_there bigint"
 # About how many bytes of rows go to a task's Python at once.
 _BATCH_BYTES, _BATCH_ROWS = 16 << 20, 10_000
 # How long an attempt of a task that another attempt has fenced waits for Spark to end it.
 _SHUT_OUT_S = 600.0
 _ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
-
-
-class Written(NamedTuple):
-    """What the tasks did.
-
-    Attributes:
-        written: How many records they wrote.
-        already_there: How many an earlier run, or an earlier attempt of a task, had written.
-    """
-
-    written: int
-    already_there: int
 
 
 def write_exactly_once(
@@ -54,7 +42,7 @@ def write_exactly_once(
     begin: Mapping[int, int],
     mark: Mark,
     mean_bytes: float,
-) -> Written:
+) -> int:
     """Write a table to a topic; readers of committed records see each row once.
 
     Args:
@@ -65,6 +53,9 @@ def write_exactly_once(
         begin: By partition, the offset from which on this run's records can be; 0 if a partition is left out.
         mark: The header of this run's records.
         mean_bytes: How large a record is on average.
+
+    Returns:
+        How many records an earlier run, or an earlier attempt of a task, had written.
 
     Raises:
         PartwrightError: A row has no partition or too early a timestamp, or the rows differ from the earlier attempt's.
@@ -84,7 +75,7 @@ def write_exactly_once(
         rows = placed.select(*wanted).mapInArrow(seal(function), _SCHEMA).collect()
     finally:
         spark.conf.set(_ARROW_ROWS, str(before))
-    return Written(sum(row.written for row in rows), sum(row.already_there for row in rows))
+    return sum(row.already_there for row in rows)
 
 
 def _refuse_early(placed: DataFrame) -> None:
@@ -129,9 +120,7 @@ def _task(
             writer.write(rows, batch.column("key"), batch.column("value"), *own)
         if writer is not None:
             writer.end()
-            yield pa.record_batch(
-                {"written": pa.array([writer.written]), "already_there": pa.array([writer.already_there])}
-            )
+            yield pa.record_batch({"already_there": pa.array([writer.already_there])})
 
     return exactly_once
 

@@ -6,49 +6,34 @@ Arrow's nested columns. `applyInArrow` calls Python once a group, which takes th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import cloudpickle
 from pyspark.sql import functions as sf
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    IntegerType,
-    LongType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from partwright._check import first_line
 from partwright.assignors.group_batches import GroupTopics, Topics, assign_sorted, check_assignor
 from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
-from partwright.spark.columns import as_column
 from partwright.spark.engines import arrow
-from partwright.spark.schema import type_of
+from partwright.spark.schema import order_columns, order_list, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
 __all__ = ["assign"]
 
-_WHOLE = (ByteType, ShortType, IntegerType, LongType)
 _NO_TOPICS = "array<struct<topic: string, partitions: int>>"
 _PAIR = StructType(
-    [
-        StructField("member", StringType()),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("position", IntegerType()),
-    ]
+    [StructField(name, StringType()) for name in ("member", "topic")]
+    + [StructField(name, IntegerType()) for name in ("partition", "position")]
 )
 
 
@@ -93,10 +78,11 @@ def assign(
     check_assignor(assignor)
     _check_sent(assignor)
     _check(members, "members", ["group", "member", "topics"])
-    given = ["member", "topics", *_existing_columns(members, OPTIONAL)]
-    _check(members, "members", given)
-    order = _order(members, order_by)
-    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in given))
+    columns = ["member", "topics", *_existing_columns(members, OPTIONAL)]
+    _check(members, "members", columns)
+    by = order_columns(members, order_list(order_by, "by which a group's members are ordered"))
+    order = sf.struct(*(each.alias(f"by_{place}") for place, each in enumerate(by)))
+    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in columns))
     grouped = members.groupBy("group").agg(
         sf.sort_array(sf.collect_list(sent)).alias("members"),
         (sf.size(sf.collect_set(order)) < sf.count("*")).alias("tied"),
@@ -170,17 +156,6 @@ def _as_text(name: bytes | None) -> str | None:
         return name.hex().upper()
 
 
-def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) -> Column:
-    given = order_by if isinstance(order_by, (list, tuple)) else [order_by]
-    cols = [cast("str | Column", col) for col in given]
-    if not cols:
-        raise PartwrightError("order_by is empty: name the columns by which a group's members are ordered")
-    for col in cols:
-        if isinstance(col, str):
-            type_of(members, col, "order_by")
-    return sf.struct(*(as_column(col, "order_by").alias(f"by_{place}") for place, col in enumerate(cols)))
-
-
 def _of_topics(topics: DataFrame) -> list[Column]:
     racks = _existing_columns(topics, ["racks"])
     _check(topics, "topics", racks)
@@ -208,11 +183,11 @@ def _sent(name: str) -> Column:
 
 def _check_groups(members: DataFrame, topics: DataFrame) -> None:
     """Refuse topics' groups of another type than members': Spark would cast them row by row, and fail at the first."""
-    kinds = [type_of(df, "group", name) for df, name in ((members, "members"), (topics, "topics"))]
-    if kinds[0] != kinds[1] and not all(_is_whole(kind) for kind in kinds):
+    theirs, ours = (type_of(df, "group", name) for df, name in ((members, "members"), (topics, "topics")))
+    names = [ours.simpleString(), theirs.simpleString()]
+    if theirs != ours and not all(re.fullmatch(_WHOLE, each) for each in names):
         raise PartwrightError(
-            f"the column group is {kinds[1].simpleString()} in topics and {kinds[0].simpleString()} in members: give "
-            "both one type"
+            f"the column group is {names[0]} in topics and {names[1]} in members: give both one type"
         )
 
 
@@ -227,45 +202,27 @@ def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
             f"{name} is a stream, and a group is assigned as a whole: assign each of its batches in foreachBatch"
         )
     for column in columns:
-        kind = type_of(df, column, name)
-        told, is_it = _TYPES.get(column, ("", lambda _: True))
-        if not is_it(kind):
-            raise PartwrightError(f"the column {column} must be {told}, not {kind.simpleString()}")
+        kind = type_of(df, column, name).simpleString()
+        wanted, pattern = _TYPES.get(column, ("", ".*"))
+        if not re.fullmatch(pattern, kind):
+            raise PartwrightError(f"the column {column} must be {wanted}, not {kind}")
     return [column.lower() for column in df.columns]
 
 
-def _is_text(kind: DataType) -> bool:
-    return isinstance(kind, StringType)
-
-
-def _is_whole(kind: DataType) -> bool:
-    return isinstance(kind, _WHOLE)
-
-
-def _is_texts(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType) and _is_text(kind.elementType)
-
-
-def _is_racks(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType) and _is_texts(kind.elementType)
-
-
-def _is_pairs(kind: DataType) -> bool:
-    return (
-        isinstance(kind, ArrayType)
-        and isinstance(kind.elementType, StructType)
-        and {"topic", "partition"} <= set(kind.elementType.names)
-    )
-
-
+_WHOLE = "tinyint|smallint|int|bigint"
+_TEXT = "string[^<>]*"
+# What a column's type is called, and a pattern of Spark's own names of it.
 _TYPES = {
-    "member": ("string", _is_text),
-    "topics": ("array<string>", _is_texts),
-    "owned": ("array<struct<topic: string, partition: int>>", _is_pairs),
-    "generation": ("int", _is_whole),
-    "instance_id": ("string", _is_text),
-    "rack": ("string", _is_text),
-    "topic": ("string", _is_text),
-    "partitions": ("int", _is_whole),
-    "racks": ("array<array<string>>", _is_racks),
+    "member": ("string", _TEXT),
+    "topics": ("array<string>", f"array<{_TEXT}>"),
+    "owned": (
+        "array<struct<topic: string, partition: int>>",
+        r"array<struct<(?=.*\btopic:)(?=.*\bpartition:).*>>",
+    ),
+    "generation": ("int", _WHOLE),
+    "instance_id": ("string", _TEXT),
+    "rack": ("string", _TEXT),
+    "topic": ("string", _TEXT),
+    "partitions": ("int", _WHOLE),
+    "racks": ("array<array<string>>", f"array<array<{_TEXT}>>"),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -16,10 +16,9 @@ from pyspark.sql.types import ArrayType, StructType
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
-from partwright.spark.columns import as_column
-from partwright.spark.salts import salt_of
-from partwright.spark.schema import check_frame, type_of
+from partwright.spark.schema import check_frame, order_columns, order_list, type_of
 from partwright.spark.tables import PARTITION, check_absent, with_partition
+from partwright.spark.words import salt_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +82,7 @@ def kafka_layout(
     """
     hashing.partition_for_key(None, n, client, key_type)
     tasks = index(n)
-    order = _as_list(order_by)
+    order = order_list(order_by, "that each task is sorted by")
 
     def lay_out(df: DataFrame) -> DataFrame:
         if df.isStreaming:
@@ -91,10 +90,7 @@ def kafka_layout(
                 "Spark sorts no stream: lay out each of its batches in foreachBatch, or use with_partition alone"
             )
         placed = with_partition(df, key, tasks, client, key_type, engine=engine)
-        for col in order:
-            if isinstance(col, str):
-                type_of(df, col, "order_by")
-        return laid_out(placed, df, tasks, [as_column(col, "order_by") for col in order])
+        return laid_out(placed, df, tasks, order_columns(df, order))
 
     return lay_out
 
@@ -195,14 +191,6 @@ def _check_joins_keep_the_layout(df: DataFrame) -> None:
             f'call spark.conf.set("{_ALL_KEYS}", "false") first',
             value=found,
         )
-
-
-def _as_list(order_by: str | Column | Sequence[str | Column]) -> list[str | Column]:
-    if isinstance(order_by, (list, tuple)):
-        if not order_by:
-            raise PartwrightError("order_by is empty: name the columns that each task is sorted by")
-        return list(order_by)
-    return [cast("str | Column", order_by)]
 
 
 def _row_hash(df: DataFrame) -> Column:

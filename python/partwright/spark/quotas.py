@@ -153,15 +153,15 @@ SQL_FUNCTIONS = {f"kafka_{function.__name__}": (function, returns) for function,
 """By name, `kafka_min_quota` and so on, the function over a batch and its type."""
 
 
-def _column(function: Callable[..., Any], *given: Numbers) -> Column:
+def _column(function: Callable[..., Any], *numbers: Numbers) -> Column:
     # A wrong number is refused before a job; columns are replaced by valid numbers for this check.
-    function(*(None if _is_col(each) else each for each in given))
-    for each in cast("tuple[object, ...]", given):
+    function(*(None if _is_col(each) else each for each in numbers))
+    for each in cast("tuple[object, ...]", numbers):
         if not (each is None or _is_col(each) or hasattr(each, "__index__")):
-            told = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
-            raise PartwrightError(f"{told}, not {type(each).__name__}")
-    cols = [as_column(cast("str | Column", each)) if _is_col(each) else sf.lit(each) for each in given]
-    names = [shown_name(cast("str | Column", each)) if _is_col(each) else str(each) for each in given]
+            words = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
+            raise PartwrightError(f"{words}, not {type(each).__name__}")
+    cols = [as_column(cast("str | Column", each)) if _is_col(each) else sf.lit(each) for each in numbers]
+    names = [shown_name(cast("str | Column", each)) if _is_col(each) else str(each) for each in numbers]
     return arrow.column(function.__name__, function, _RETURNS[function], names, cols)
 
 

@@ -13,13 +13,11 @@ from partwright.errors import MissingExtraError, PartwrightError
 
 __all__ = [
     "MINIMUM",
-    "TESTED",
     "is_of_server",
     "is_remote",
     "is_stopped",
     "pyspark_version",
     "require_classic",
-    "require_full_pyspark",
     "require_pandas",
     "require_pyspark",
 ]
@@ -108,20 +106,6 @@ def require_classic() -> None:
         MissingExtraError: `pyspark-client` is installed in PySpark's place.
         PartwrightError: The environment names a Spark Connect server.
     """
-    require_full_pyspark()
-    if remote := os.environ.get("SPARK_REMOTE"):
-        raise PartwrightError(
-            f"SPARK_REMOTE is {remote!r}, but this makes a session without a server: unset it, or make the "
-            "session with SparkSession.builder.remote()"
-        )
-
-
-def require_full_pyspark() -> None:
-    """Refuse a PySpark that only talks to a Spark Connect server and has no Spark of its own.
-
-    Raises:
-        MissingExtraError: `pyspark-client` is installed in PySpark's place.
-    """
     from pyspark import util  # noqa: PLC0415 - require_pyspark() comes first
 
     # PySpark 3.5 has no such client.
@@ -129,4 +113,9 @@ def require_full_pyspark() -> None:
     if is_remote_only is not None and is_remote_only():
         raise MissingExtraError(
             f"a Spark session of this process needs all of PySpark, not pyspark-client alone: {_INSTALL}"
+        )
+    if remote := os.environ.get("SPARK_REMOTE"):
+        raise PartwrightError(
+            f"SPARK_REMOTE is {remote!r}, but this makes a session without a server: unset it, or make the "
+            "session with SparkSession.builder.remote()"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as sf
@@ -11,7 +10,7 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.marks import last_rows
-from partwright.spark.connector import READER, spark_options
+from partwright.spark.connector import READER, spark_options, windows_read
 from partwright.spark.marks import mark_of, row_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.marks import Mark
 
-__all__ = ["RemainingRows", "WrittenRows", "record_bytes", "rest_of", "rows_there"]
+__all__ = ["record_bytes", "rest_of", "rows_there"]
 
 
 class WrittenRows(NamedTuple):
@@ -166,14 +165,9 @@ def _seen(
     mark: Mark,
 ) -> DataFrame:
     """`partition` of all records between offsets, and `row` of those that are this run's."""
-    bounds = [json.dumps({topic: {str(each): at[end] for each, at in windows.items()}}) for end in (0, 1)]
     read = (
         spark.read.format("kafka")
-        .options(**spark_options(config), **READER)
-        .option("assign", json.dumps({topic: sorted(windows)}))
-        .option("startingOffsets", bounds[0])
-        .option("endingOffsets", bounds[1])
-        .option("includeHeaders", "true")
+        .options(**spark_options(config), **READER, **windows_read(topic, windows), includeHeaders="true")
         .load()
         .select("partition", mark_of("headers").alias("header"))
     )

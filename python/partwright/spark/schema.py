@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
@@ -16,10 +16,12 @@ from partwright.spark.columns import as_column
 from partwright.spark.engines.choice import refuse_stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["check_frame", "check_key", "check_key_type", "type_of"]
+__all__ = ["check_frame", "check_key", "check_key_type", "order_columns", "order_list", "type_of"]
 
 # The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
 _SENT = {
@@ -80,6 +82,33 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
             raise PartwrightError(_absent(col, df, name)) from None
         reason = first_line(error)
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
+
+
+def order_list(order_by: str | Column | Sequence[str | Column], of: str) -> list[str | Column]:
+    """One or several columns as a list.
+
+    Args:
+        order_by: What the user passed.
+        of: What they are for, as the end of a sentence.
+
+    Raises:
+        PartwrightError: There is none.
+    """
+    order = [*order_by] if isinstance(order_by, (list, tuple)) else [cast("str | Column", order_by)]
+    if not order:
+        raise PartwrightError(f"order_by is empty: name the columns {of}")
+    return order
+
+
+def order_columns(df: DataFrame, order: Sequence[str | Column]) -> list[Column]:
+    """The columns that put a table's rows in order.
+
+    Raises:
+        PartwrightError: One of them does not exist.
+    """
+    for each in order:
+        type_of(df, each, "order_by")
+    return [as_column(each, "order_by") for each in order]
 
 
 def check_key(df: DataFrame, key: str | Column, key_type: str | None, name: str | None = None) -> DataType:

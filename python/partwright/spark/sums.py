@@ -121,15 +121,15 @@ def sums(rows: DataFrame) -> DataFrame:
 
     Columns of nulls are not summed up, because Spark would carry them through every step.
     """
-    given = rows.columns
-    summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items() if column in given)
+    columns = rows.columns
+    summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items() if column in columns)
     return rows.groupBy("key", "partition").agg(sf.count("*").alias("rows"), *summed)
 
 
 def summed_again(pairs: DataFrame) -> DataFrame:
     """Sums merged again to one row for each key and partition, after several got the same."""
-    given = pairs.columns
-    summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items() if name in given)
+    columns = pairs.columns
+    summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items() if name in columns)
     return pairs.groupBy("key", "partition").agg(sf.sum("rows").alias("rows"), *summed)
 
 

@@ -18,7 +18,7 @@ from partwright.kafka.point_reads import assign_json
 from partwright.kafka.records import extent
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
-from partwright.spark.connector import no_connector, spark_options
+from partwright.spark.connector import no_connector, spark_options, windows_read
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def read_topic(
     """
     is_classic(spark)
     check_topic_name(topic)
-    given = {"client": client, "key_type": key_type, "n": n}
-    alone = next((name for name, value in given.items() if value is not None), None)
+    for_keys = {"client": client, "key_type": key_type, "n": n}
+    alone = next((name for name, value in for_keys.items() if value is not None), None)
     if keys is None and alone is not None:
         raise PartwrightError(f"{alone} is for the records of some keys: name them with keys")
     part = options(part, TopicPart, "part")
@@ -120,9 +120,7 @@ def _load(
     """The table of these partitions, each from one offset to another."""
     options = {
         **spark_options(config, reading=True),
-        "assign": json.dumps({topic: [*windows]}),
-        "startingOffsets": json.dumps({topic: {each: begin for each, (begin, _) in windows.items()}}),
-        "endingOffsets": json.dumps({topic: {each: end for each, (_, end) in windows.items()}}),
+        **windows_read(topic, windows),
         "includeHeaders": str(headers).lower(),
     }
     try:
@@ -140,10 +138,10 @@ def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topi
     """The numbers of partitions under which the keys were placed."""
     if n is None:
         return [there]
-    given = list(n) if isinstance(n, Iterable) else [n]
-    if not given:
+    numbers = list(n) if isinstance(n, Iterable) else [n]
+    if not numbers:
         raise PartwrightError("n is empty: say how many partitions the topic had, or leave n out")
-    for each in given:
+    for each in numbers:
         partition_for_key(None, each)
         if index(each) > there:
             raise PartwrightError(
@@ -151,7 +149,7 @@ def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topi
                 "a topic never gets fewer",
                 value=index(each),
             )
-    return [index(each) for each in given]
+    return [index(each) for each in numbers]
 
 
 def _partitions_of(

@@ -1,4 +1,10 @@
-"""Words of 32 bits in Spark's bigints, as the steps of a hash need them; ANSI mode changes nothing."""
+"""Words of 32 bits in Spark's bigints, as the steps of a hash need them; ANSI mode changes nothing.
+
+Salts follow from them: ints that Spark's own hash sends to a given task, for a layout by partition in a Spark
+without `repartitionById`. `repartition(n, salt)` puts a row into task `pmod(hash(salt), n)`; `hash` is MurmurHash3
+(x86, 32 bits, seed 42). For a single int, each of its steps can be undone, so every int is the hash of exactly one int.
+The salt of partition i is the int whose hash is i; it is in task i for any n above i.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,8 @@ from pyspark.sql import functions as sf
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["BITS", "SIGN", "WORD", "signed", "times"]
+
+__all__ = ["BITS", "SIGN", "WORD", "salt_of", "signed", "times"]
 
 BITS = 32
 WORD = 0xFFFFFFFF
@@ -29,3 +36,46 @@ def times(word: Column, factor: int) -> Column:
 def signed(word: Column) -> Column:
     """The int that has a word's bits: a word above the largest int is negative."""
     return (word.bitwiseXOR(sf.lit(SIGN)) - sf.lit(SIGN)).cast("int")
+
+
+_SEED = 42
+# MurmurHash3's constants, in the order in which they are applied to an int.
+_MIX_1, _MIX_2, _ADDED = 0xCC9E2D51, 0x1B873593, 0xE6546B64
+_LAST_1, _LAST_2 = 0x85EBCA6B, 0xC2B2AE35
+
+
+def salt_of(partition: Column) -> Column:
+    """The int whose hash in Spark is this partition's number.
+
+    Args:
+        partition: Ints from 0 on.
+
+    Returns:
+        An int column, null where the partition is null.
+    """
+    found = partition.cast("bigint")
+    found = found.bitwiseXOR(sf.shiftright(found, 16))
+    found = _divided(found, _LAST_2)
+    found = found.bitwiseXOR(sf.shiftright(found, 13)).bitwiseXOR(sf.shiftright(found, 26))
+    found = _divided(found, _LAST_1)
+    # The hash finally mixes in the number of bytes, 4.
+    found = found.bitwiseXOR(sf.shiftright(found, 16)).bitwiseXOR(sf.lit(4))
+    found = _rotated_back(_divided(found - sf.lit(_ADDED), 5), 13)
+    found = _rotated_back(_divided(found.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
+    return signed(_divided(found, _MIX_1))
+
+
+def _divided(word: Column, factor: int) -> Column:
+    """The word whose product with the factor is this one, modulo 2^32; the factor is odd."""
+    inverse = pow(factor, -1, 2**BITS)
+    return times(word, (inverse ^ SIGN) - SIGN)
+
+
+def _rotated_back(word: Column, bits: int) -> Column:
+    """The word that gives this one when rotated left.
+
+    A rotation is a product modulo 2^32 - 1. It uses the word once, while two shifts would double the expression.
+    Subtracting and adding one keeps 0 and 2^32 - 1 apart, because Spark's remainder has the dividend's sign.
+    """
+    turned = word * sf.lit(2 ** (BITS - bits))
+    return (turned - sf.lit(1)) % sf.lit(WORD) + sf.lit(1)

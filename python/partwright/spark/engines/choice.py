@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, PySparkRuntimeError
@@ -12,13 +13,13 @@ from pyspark.sql import SparkSession
 
 from partwright._check import unknown
 from partwright.errors import PartwrightError
-from partwright.spark.plans import explained
 from partwright.spark.requirements import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import Column, DataFrame
+
 
 __all__ = [
     "ARROW",
@@ -30,8 +31,18 @@ __all__ = [
     "chosen",
     "engine_of",
     "exact",
+    "explained",
     "refuse_stopped",
 ]
+
+
+def explained(df: DataFrame, mode: str) -> str:
+    """The text that `df.explain(mode)` prints; PySpark offers no other way to get it, classic or Connect."""
+    text = io.StringIO()
+    with redirect_stdout(text):
+        df.explain(mode)
+    return text.getvalue()
+
 
 ARROW = "arrow"
 JVM = "jvm"

@@ -45,11 +45,13 @@ class _Builder:
 
     def apply(self, arguments: Any) -> Any:
         """The call's expression, made from a Scala `Seq` of its arguments' expressions."""
-        given = [arguments.apply(at) for at in range(arguments.size())]
-        if not given:
+        operands = [arguments.apply(at) for at in range(arguments.size())]
+        if not operands:
             raise PartwrightError(f"{self._name} takes a key, and it is missing")
-        found = self._made(from_expression(self._java, given[0]), [_constant(each) for each in given[1:]])
-        return as_expression(self._java, found.alias(f"{self._name}({', '.join(map(_shown, given))})"))
+        found = self._made(
+            from_expression(self._java, operands[0]), [_constant(each) for each in operands[1:]]
+        )
+        return as_expression(self._java, found.alias(f"{self._name}({', '.join(map(_shown, operands))})"))
 
     class Java:
         """The interface, for py4j."""
@@ -63,11 +65,11 @@ def _partition(key: Column, settings: list[Any]) -> Column:
             "kafka_partition takes a key and n, the topic's number of partitions, and perhaps a client and a key type, "
             f"not {counted(len(settings) + 1, 'argument')}"
         )
-    given = dict(zip(("n", "client", "key_type"), settings, strict=False))
+    named = dict(zip(("n", "client", "key_type"), settings, strict=False))
     for name, said in (("n", "n, the number of partitions,"), ("client", "client")):
-        if given.setdefault(name, "java") is None:
+        if named.setdefault(name, "java") is None:
             raise PartwrightError(f"kafka_partition: {said} is NULL")
-    n, client, key_type = given["n"], given["client"], given.get("key_type")
+    n, client, key_type = named["n"], named["client"], named.get("key_type")
     return jvm.partition_of(key, n, client, _core.check(n, client, key_type))
 
 

@@ -61,8 +61,8 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
     """See `partwright.spark.engines.arrow.column`; the column has no name of its own yet."""
 
     def called(*series: pd.Series) -> pd.Series:
-        given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
-        return _series(function(*given))
+        arrays = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
+        return _series(function(*arrays))
 
     # A plan shows its name.
     called.__name__ = name
@@ -74,8 +74,8 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
     """See `partwright.spark.engines.arrow.sql_function`."""
 
     def called(*series: pd.Series, **named: pd.Series) -> pd.Series:
-        given = [_guessed(name, each) for each in series]
-        return _series(function(*given, **{key: _guessed(name, each) for key, each in named.items()}))
+        arrays = [_guessed(name, each) for each in series]
+        return _series(function(*arrays, **{key: _guessed(name, each) for key, each in named.items()}))
 
     called.__name__ = name
     return cast("UserDefinedFunctionLike", _pandas_udf(seal(called), returns))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["as_expression", "called", "from_expression", "murmur2_called", "scala_object"]
+__all__ = ["as_expression", "called", "from_expression", "murmur2_called"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 
@@ -102,10 +102,10 @@ def _hasher(spark: SparkSession) -> _Hasher:
 
 def _hash(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
     """The expression that hashes each key that is not null."""
-    given, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
+    columns, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
     if not hasher.takes_length:
-        del given[1], types[1]
-    return called(spark, hasher.class_name, hasher.method, given, types)
+        del columns[1], types[1]
+    return called(spark, hasher.class_name, hasher.method, columns, types)
 
 
 def called(
@@ -124,16 +124,16 @@ def called(
     sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     arguments = [
         _class(spark, class_name),
-        scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
+        _scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
         method,
         sequence([as_expression(jvm, each) for each in columns]),
-        sequence([scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
+        sequence([_scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
         # It is not called for a null; the result may be null, and the method is deterministic.
         *(True, True, True),
     ]
     if not _IS_BEFORE_4:
         # The catalogue function that it would be.
-        arguments.append(scala_object(jvm, "scala.None"))
+        arguments.append(_scala_object(jvm, "scala.None"))
     invoked = jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(*arguments)
     return from_expression(jvm, invoked)
 
@@ -148,7 +148,7 @@ def _class(spark: SparkSession, name: str) -> Any:
         return None
 
 
-def scala_object(jvm: Any, name: str) -> Any:
+def _scala_object(jvm: Any, name: str) -> Any:
     """A Scala object."""
     package, _, last = name.rpartition(".")
     for part in package.split("."):
@@ -161,7 +161,7 @@ def as_expression(jvm: Any, column: Any) -> Any:
     if _IS_BEFORE_4:
         return column._jc.expr()
     # Not `ExpressionUtils.expression`, which wraps it: a query is resolved when SQL asks for one.
-    return scala_object(jvm, "org.apache.spark.sql.classic.ColumnNodeToExpressionConverter").apply(
+    return _scala_object(jvm, "org.apache.spark.sql.classic.ColumnNodeToExpressionConverter").apply(
         column._jc.node()
     )
 
@@ -171,8 +171,8 @@ def from_expression(jvm: Any, expression: Any) -> Column:
     java = (
         jvm.org.apache.spark.sql.Column(expression)
         if _IS_BEFORE_4
-        else scala_object(jvm, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
+        else _scala_object(jvm, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     )
     # Each version has the class of classic columns in another place.
-    found: Column = type(sf.lit(0))(java)
-    return found
+    column: Column = type(sf.lit(0))(java)
+    return column

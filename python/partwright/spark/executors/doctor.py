@@ -1,32 +1,118 @@
-"""Find what a Spark session's executors lack for partwright, and what to do about it."""
+"""Find what a Spark session's executors lack for partwright, and what to do about it.
+
+What a worker sees of its Python, packages and machine is found by a function that is sent by value, because the worker
+may lack our package. `partwright doctor --spark` looks at a session on a server, on a cluster, in spark-submit or on
+this machine.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
+from partwright._check import first_line
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
 from partwright.spark.errors import worker_trouble
-from partwright.spark.executors.replies import Reply, ask_executors
-from partwright.spark.executors.sealed import advice, folder_sent
-from partwright.spark.executors.wheel import misfit
-from partwright.spark.executors.worker_facts import facts_reader
-from partwright.spark.requirements import pyspark_version
+from partwright.spark.executors.archives import misfit
+from partwright.spark.executors.replies import Reply, ask_executors, in_time
+from partwright.spark.executors.sealed import advice, finder, folder_sent
+from partwright.spark.requirements import pyspark_version, require_classic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from partwright._check import Json
 
-__all__ = ["ExecutorDiagnosis", "ExecutorRow", "doctor", "examined"]
+
+__all__ = ["ExecutorDiagnosis", "ExecutorRow", "doctor", "examined", "looked_at"]
+
+
+def _facts_reader() -> Callable[[int], str]:
+    """A function that is sent by value and returns what it sees of its Python, packages and machine as JSON."""
+    # Everything that it calls is in its closure, or imported by the function itself.
+    find, lanes, folder, names = finder(), _lanes(), folder_sent(), _PACKAGES
+    texts = [key.hex() for key in _KEYS]
+
+    def look(row: int) -> str:
+        import contextlib
+        import json
+        import os
+        import platform
+        import socket
+        import sys
+        from importlib import metadata
+
+        from pyspark import TaskContext
+
+        del row
+        packages: dict[str, str | None] = dict.fromkeys(names)
+        for name in names:
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                packages[name] = metadata.version(name)
+        version, broken = find(folder)
+        hashes = None
+        if version is not None and broken is None and packages.get("pyarrow"):
+            try:
+                from partwright.keys.hashing import murmur2
+
+                hashes = murmur2([bytes.fromhex(text) for text in texts]).to_pylist()
+            except Exception as error:  # noqa: BLE001 - whatever an old or a broken one raises
+                broken = repr(error)
+        context = TaskContext.get()
+        libc, glibc = platform.libc_ver()
+        found = {
+            "task": None if context is None else context.taskAttemptId(),
+            "host": socket.gethostname(),
+            "process": os.getppid(),
+            "python": platform.python_version(),
+            "path": sys.executable,
+            "system": sys.platform,
+            "machine": platform.machine(),
+            "glibc": glibc if libc == "glibc" else None,
+            "lanes": lanes(),
+            "partwright": version,
+            "broken": broken,
+            "hashes": hashes,
+            "packages": packages,
+        }
+        return json.dumps(found)
+
+    return look
+
+
+def _lanes() -> Callable[[], int]:
+    """Another function that is sent by value."""
+
+    def lanes() -> int:
+        """How many keys the core would hash at once, by the processor check of rust/core/src/hashing/lanes.
+
+        The core itself may not be here yet.
+        """
+        from pathlib import Path
+
+        try:
+            lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return 1
+        flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
+        if {"avx512f", "avx512bw", "avx512vbmi"} <= flags:
+            return 16
+        return 8 if "avx2" in flags else 1
+
+    return lanes
+
 
 TIMEOUT_S = 60.0
 _SCHEMA = (
@@ -115,22 +201,25 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
     """
     rows = json.dumps([row._asdict() for row in examined(spark, timeout)])
     # Not `createDataFrame`: it turns rows into Spark's own in a Python worker, which may be what is missing.
-    told = sf.inline(sf.from_json(sf.lit(rows), f"array<struct<{_SCHEMA}>>"))
-    return spark.range(1).select(told)
+    table = sf.inline(sf.from_json(sf.lit(rows), f"array<struct<{_SCHEMA}>>"))
+    return spark.range(1).select(table)
 
 
 def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[ExecutorRow]:
     """The rows of `doctor`."""
     if not timeout > 0:
         raise PartwrightError(f"timeout must be a number of seconds above 0, not {timeout!r}")
-    question = facts_reader(_KEYS, _PACKAGES, folder_sent())
-    return [_row(reply, timeout) for reply in ask_executors(spark, question, timeout)]
+    return [_row(reply, timeout) for reply in ask_executors(spark, _facts_reader(), timeout)]
 
 
 def _row(reply: Reply, timeout: float) -> ExecutorRow:
     found = reply.found
     if found is None:
-        why = _silent(timeout) if reply.error is None else _failed(reply.error)
+        why = (
+            f"it did not answer within {timeout:g} s: it may be busy, so look again later or give a longer timeout"
+            if reply.error is None
+            else _failed(reply.error)
+        )
         return ExecutorRow(reply.executor, reply.host, None, None, None, False, why, None, None)
     whys = [*_troubles(found)]
     libc = f", glibc {found['glibc']}" if found["glibc"] else ""
@@ -147,17 +236,10 @@ def _row(reply: Reply, timeout: float) -> ExecutorRow:
     )
 
 
-def _silent(timeout: float) -> str:
-    return f"it did not answer within {timeout:g} s: it may be busy, so look again later or give a longer timeout"
-
-
 def _failed(error: str) -> str:
     """Why no Python ran there."""
-    sentence = worker_trouble(error)
-    if sentence is None:
-        lines = [line.strip() for line in error.splitlines() if line.strip()]
-        sentence = f"Spark ran no Python there: {lines[0] if lines else 'it does not say why'}"
-    return sentence
+    first = next(filter(None, map(str.strip, error.splitlines())), "it does not say why")
+    return worker_trouble(error) or f"Spark ran no Python there: {first}"
 
 
 def _troubles(found: Json) -> Iterator[str]:
@@ -180,3 +262,53 @@ def _troubles(found: Json) -> Iterator[str]:
             yield f"{name} is missing: install {name}{at_least} there"
         elif name == "pyarrow" and int(there.split(".")[0]) < _PYARROW:
             yield f"pyarrow {there} is too old: install pyarrow{at_least} there"
+
+
+@contextmanager
+def looked_at(
+    address: str | None, log_file: str | os.PathLike[str], timeout: float
+) -> Iterator[SparkSession]:
+    """A session like a user's own application's, stopped at the end of the block.
+
+    Args:
+        address: A master, or `sc://HOST:PORT`; None uses the environment: the application of spark-submit, the server
+            that SPARK_REMOTE names, or else this machine.
+        log_file: Where Spark's log is appended.
+        timeout: Seconds that a server has to answer.
+
+    Raises:
+        PartwrightError: Spark did not start, or the server did not answer.
+    """
+    spark = _made(address, log_file, timeout)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _made(address: str | None, log_file: str | os.PathLike[str], timeout: float) -> SparkSession:
+    # spark-submit has already started Java.
+    if address is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+        return SparkSession.builder.getOrCreate()
+    address = address or os.environ.get("SPARK_REMOTE") or "local[*]"
+    if address.startswith("sc://"):
+        return _of_server(address, timeout)
+    require_classic()
+    from partwright.spark import classic
+
+    # A cluster's executors run the Python that the environment names for them, as in a user's own application.
+    return classic.start("partwright doctor", address, False, {}, log_file, os.environ.get("PYSPARK_PYTHON"))
+
+
+def _of_server(address: str, timeout: float) -> SparkSession:
+    builder: Any = SparkSession.builder
+    # A client retries a missing server again and again, for many minutes.
+    sessions, errors, is_late = in_time([builder.remote(address).getOrCreate], time.monotonic() + timeout)
+    if is_late:
+        raise PartwrightError(f"the Spark Connect server {address!r} did not answer within {timeout:g} s")
+    if errors:
+        raise PartwrightError(
+            f"the Spark Connect server {address!r} gives no session: {first_line(errors[0])}"
+        ) from errors[0]
+    found: SparkSession = sessions[0]
+    return found

@@ -2,13 +2,16 @@
 
 Each round has as many tasks as there are slots, so that each free executor takes some, and rounds go on until all have
 answered. Barrier mode would reach all at once, but it waits for minutes if a slot is taken or an executor is late, and
-dynamic allocation refuses it.
+dynamic allocation refuses it. A failing task does not lose the others' answers.
 """
 
 from __future__ import annotations
 
+import json
+import threading
 import time
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import SparkSession
@@ -16,15 +19,76 @@ from pyspark.sql import functions as sf
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
-from partwright.spark.executors.rounds import Asking, in_time
 from partwright.spark.requirements import is_of_server, is_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from partwright._check import Json
 
-__all__ = ["Reply", "ask_executors", "is_classic"]
+
+__all__ = ["Asking", "Reply", "ask_executors", "in_time", "is_classic"]
+
+_MOST_JOBS = 64
+
+
+class RoundAnswers(NamedTuple):
+    """The answers of one round of tasks."""
+
+    found: list[Json]
+    errors: list[Exception]
+    is_late: bool
+
+
+class Asking(NamedTuple):
+    """A question to a session's executors, and how its jobs are marked and cancelled."""
+
+    spark: SparkSession
+    question: Callable[[int], str]
+    """A function that is sent by value and returns JSON."""
+    mark: Callable[[], None]
+    cancel: Callable[[], None]
+
+    def round(self, tasks: int, deadline: float) -> RoundAnswers:
+        """Run this many tasks in one job; if one fails, run one job per task, because Spark drops the others' answers.
+
+        The question is a plain Python UDF, which needs neither pyarrow nor pandas in workers.
+        """
+        udf: Any = sf.udf(self.question, "string", useArrow=False).asNondeterministic()
+
+        def ask(of: int) -> list[Json]:
+            self.mark()
+            rows = self.spark.range(0, of, 1, of).select(udf("id")).collect()
+            return [json.loads(row[0]) for row in rows]
+
+        for jobs in ([partial(ask, tasks)], [partial(ask, 1)] * min(tasks, _MOST_JOBS)):
+            lists, errors, is_late = in_time(jobs, deadline)
+            if is_late:
+                in_time([self.cancel], time.monotonic() + 1)
+            if is_late or not errors:
+                break
+        return RoundAnswers([each for answers in lists for each in answers], errors, is_late)
+
+
+def in_time(jobs: Sequence[Callable[[], Any]], deadline: float) -> tuple[list[Any], list[Exception], bool]:
+    """Run all at once; return their results, their errors, and whether one was still running at the time limit."""
+    results: list[Any] = []
+    raised: list[Exception] = []
+
+    def run(job: Callable[[], Any]) -> None:
+        try:
+            results.append(job())
+        except Exception as error:  # noqa: BLE001 - whatever Spark, py4j or gRPC raise
+            raised.append(error)
+
+    # A thread whose Spark never answers must not keep this process from ending.
+    threads = [threading.Thread(target=run, args=(job,), daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return [*results], [*raised], any(thread.is_alive() for thread in threads)
+
 
 _POLL_S = 0.1
 # Executors of one application start within seconds of each other.
@@ -86,7 +150,7 @@ def ask_executors(spark: SparkSession, question: Callable[[int], str], timeout: 
 
 def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Reply]:
     context = spark.sparkContext
-    state = _State(context, f"partwright {uuid.uuid4()}")
+    state = _StatusStore(context, f"partwright {uuid.uuid4()}")
     asking = Asking(
         spark,
         question,
@@ -104,12 +168,14 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
             time.sleep(_POLL_S)
             continue
         # A cluster with dynamic allocation starts executors now.
-        told = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
-        owners = state.owners({each["task"] for each in told.found}, deadline)
-        found |= {owners[each["task"]]: each for each in told.found if each["task"] in owners}
-        if told.errors and not (found or told.is_late or state.errors()):
+        answers = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
+        owners = state.owners({each["task"] for each in answers.found}, deadline)
+        found |= {owners[each["task"]]: each for each in answers.found if each["task"] in owners}
+        if answers.errors and not (found or answers.is_late or state.errors()):
             # No task is to blame; Spark may have been stopped meanwhile, for example.
-            raise PartwrightError(f"Spark ran no task: {first_line(told.errors[0])}") from told.errors[0]
+            raise PartwrightError(f"Spark ran no task: {first_line(answers.errors[0])}") from answers.errors[
+                0
+            ]
         time.sleep(_POLL_S)
     for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
         yield Reply(name, each.host, found.get(name), None if name in found else errors.get(name))
@@ -121,7 +187,7 @@ class _Executor(NamedTuple):
     since_ms: int
 
 
-class _State:
+class _StatusStore:
     """Spark's own status store, for executors and for the tasks of one group of jobs."""
 
     def __init__(self, context: Any, group: str) -> None:
@@ -166,8 +232,8 @@ class _State:
 
     def _tasks(self) -> Iterator[Any]:
         for job in self._tracker.getJobIdsForGroup(self.group):
-            told = self._tracker.getJobInfo(job)
-            for stage in [] if told is None else told.stageIds:
+            info = self._tracker.getJobInfo(job)
+            for stage in [] if info is None else info.stageIds:
                 yield from _sequence(self._store.taskList(stage, 0, _MOST_TASKS))
 
 
@@ -187,9 +253,9 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
     for _ in range(_ROUNDS):
         if not numbers or is_late:
             break
-        told = asking.round(len({row[0] for row in numbers[0]}), deadline)
-        errors, is_late, before = told.errors, told.is_late, len(found)
-        found |= {(each["host"], each["process"]): each for each in told.found}
+        answers = asking.round(len({row[0] for row in numbers[0]}), deadline)
+        errors, is_late, before = answers.errors, answers.is_late, len(found)
+        found |= {(each["host"], each["process"]): each for each in answers.found}
         if before == len(found):
             break
     for (host, process), each in found.items():

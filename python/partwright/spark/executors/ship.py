@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
+from partwright.spark.executors.archives import packed
 from partwright.spark.executors.doctor import TIMEOUT_S, examined
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.executors.sealed import folder_sent
-from partwright.spark.executors.wheel import packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,9 +14,8 @@ from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
 from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
 from partwright.spark.executors.replies import is_classic
-from partwright.spark.schema import type_of
-from partwright.spark.streams.batches import BatchWriter, StreamOptions, check_duration
-from partwright.spark.streams.notes import StreamNotes
+from partwright.spark.schema import order_columns, type_of
+from partwright.spark.streams.batches import BatchWriter, StreamNotes, StreamOptions, refuse_together
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
@@ -81,8 +80,7 @@ def write_stream(
     producer = options_of(producer, ProducerConfig, "producer")
     options = options_of(options, StreamOptions, "options")
     _check(df, options, workload)
-    _check_columns(workload)
-    _check_real_time(options)
+    refuse_together(options)
     config = configured(kafka_config)
     with admin_client(config, TIMEOUT_S) as admin:
         found = topics.existing(admin, topic, "WRITE")
@@ -117,7 +115,9 @@ def write_stream(
     notes = StreamNotes(df.sparkSession, checkpoint)
     stream = notes.stream(topic, str(found.topic_id), asked)
     sent = {name: as_column(column, name) for name, column in columns.items() if column is not None}
-    write = BatchWriter(config, topic, sent, producer, options, stream, notes)
+    by: Any = [] if options.order_by is None else options.order_by
+    order = order_columns(df, by if isinstance(by, (list, tuple)) else [by])
+    write = BatchWriter(config, topic, sent, order, producer, options, stream, notes)
     writer = df.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
     if options.available_now:
         writer = writer.trigger(availableNow=True)
@@ -135,10 +135,6 @@ def _check(df: DataFrame, options: StreamOptions, workload: Workload) -> None:
         raise PartwrightError(
             "the table is not a stream: read it with spark.readStream, or write it with partwright run"
         )
-    if options.available_now and options.every is not None:
-        raise PartwrightError("available_now ends after what is there, every goes on: give only one of them")
-    if options.every is not None and not 0 <= options.every < float("inf"):
-        raise PartwrightError(f"every takes seconds, 0 or more, not {options.every}")
     if workload.time is not None and not options.exactly_once:
         raise PartwrightError(
             "timestamps would be lost, for Spark's Kafka sink ignores them: add exactly_once=True, whose writer keeps "
@@ -146,24 +142,11 @@ def _check(df: DataFrame, options: StreamOptions, workload: Workload) -> None:
         )
     if not options.exactly_once:
         refuse_second_tasks(df.sparkSession)
-
-
-def _check_columns(workload: Workload) -> None:
     for name in ("partition", "size", "field"):
         if getattr(workload, name) is not None:
             raise PartwrightError(
                 f"write_stream does not use the column {name}: leave it out of the workload"
             )
-
-
-def _check_real_time(options: StreamOptions) -> None:
-    if options.real_time is not None:
-        check_duration("real_time", options.real_time)
-        for name in ("exactly_once", "follow_partitions", "available_now", "every"):
-            if getattr(options, name) is not getattr(StreamOptions(), name):
-                raise PartwrightError(
-                    f"Spark's real-time mode has no batches that {name} could act on: leave out {name} or real_time"
-                )
 
 
 def _in_real_time(

@@ -1,0 +1,82 @@
+"""Dataclasses read back, by their annotations, from JSON that a process may have left half or somebody changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+__all__ = ["OtherVersionError", "stored"]
+
+_Kind = TypeVar("_Kind")
+# A ledger has thousands of records of one kind.
+_hints = cache(get_type_hints)
+
+
+class OtherVersionError(Exception):
+    """It was written by another version, which is the error's argument."""
+
+
+def stored(kind: type[_Kind], content: str | bytes, version: int | None = None) -> _Kind:
+    """A dataclass from its fields as JSON, each of its own type; keys of mappings may be whole numbers.
+
+    Args:
+        kind: The dataclass. Its annotations are there when the program runs.
+        content: The JSON.
+        version: What the object has as `version`, besides the fields; None if it has none.
+
+    Raises:
+        ValueError: It is damaged: no JSON, a field is missing, unknown or of another type.
+        OtherVersionError: It has another version.
+
+    Examples:
+        >>> from dataclasses import make_dataclass
+        >>> stored(make_dataclass("Note", [("records", int)]), '{"version": 2, "records": 7}', 2)
+        Note(records=7)
+    """
+    told = json.loads(content)
+    if version is not None:
+        if not isinstance(told, dict) or "version" not in told:
+            raise ValueError("it has no version")
+        if (theirs := told.pop("version")) != version:
+            raise OtherVersionError(theirs)
+    value: _Kind = _value(kind, told, "it")
+    return value
+
+
+def _value(kind: Any, told: Any, name: str) -> Any:
+    """A JSON value as what an annotation says."""
+    origin, of = get_origin(kind) or kind, get_args(kind)
+    if isinstance(kind, UnionType):
+        for each in of:
+            with suppress(ValueError):
+                return _value(each, told, name)
+    elif is_dataclass(origin):
+        return _fields(kind, told)
+    elif origin in (dict, Mapping) and isinstance(told, dict):
+        return {of[0](key): _value(of[1], value, name) for key, value in told.items()}
+    elif origin is list and isinstance(told, list) and {*map(type, told)} <= {*of}:
+        return told
+    elif isinstance(told, list) and origin in (list, tuple):
+        kinds = of if origin is tuple and Ellipsis not in of else [of[0]] * len(told)
+        if len(kinds) == len(told):
+            return origin(_value(each, value, name) for each, value in zip(kinds, told, strict=True))
+    elif type(told) is kind:
+        return told
+    raise ValueError(f"{name!r} is {told!r}")
+
+
+def _fields(kind: Any, told: Any) -> Any:
+    if not isinstance(told, dict):
+        raise ValueError(f"it holds {type(told).__name__}, not an object")  # noqa: TRY004 - one error for all damage
+    hints = _hints(kind)
+    for field in fields(kind):
+        if field.name not in told and field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{field.name!r} is missing")
+    if unknown := told.keys() - hints.keys():
+        raise ValueError(f"{min(unknown)!r} is unknown")
+    return kind(**{name: _value(hints[name], value, name) for name, value in told.items()})
