@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003 - read by the annotations
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import pytest

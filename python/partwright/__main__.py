@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command with this process's arguments and exit with its code; Ctrl-C during imports prints nothing."""

@@ -6,51 +6,12 @@ import json
 import operator
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "LEAST_INT",
-    "LEAST_LONG",
-    "MOST_INT",
-    "MOST_LONG",
-    "MOST_MADE",
-    "Fields",
-    "Json",
-    "all_of",
-    "as_int",
-    "at_least_one",
-    "bits",
-    "counted",
-    "first_line",
-    "hex_key",
-    "is_path",
-    "is_topic",
-    "listed",
-    "meant",
-    "number",
-    "object_fields",
-    "optional",
-    "options",
-    "read_json",
-    "refuse_many",
-    "refused",
-    "same_name_twice",
-    "shown",
-    "span",
-    "spelled",
-    "spelled_as_options",
-    "there_are",
-    "unknown",
-    "whole",
-]
 
 LEAST_INT = -(2**31)
 MOST_INT = 2**31 - 1

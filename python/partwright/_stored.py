@@ -10,8 +10,6 @@ from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["OtherVersionError", "stored"]
-
 _Kind = TypeVar("_Kind")
 # A ledger has thousands of records of one kind.
 _hints = cache(get_type_hints)

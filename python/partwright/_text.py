@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["plain", "plain_lines"]
-
 
 def plain(text: object) -> str:
     r"""Text in which nothing is hidden: unprintable characters, and ends of lines, are written as escapes.

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-__all__ = ["module", "series_like"]
+from types import ModuleType
+from typing import Any
 
 _ABOVE = {
     "cluster.placement": "makes clusters, and places topics of `Cluster` that are only numbers",

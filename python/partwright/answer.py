@@ -6,24 +6,21 @@ Its question is what was asked; the answer carries it, and its page repeats it.
 from __future__ import annotations
 
 import copy
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from partwright import _upward
+from partwright._check import Json
 
 if TYPE_CHECKING:
-    import os
-    from pathlib import Path
-
     import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
     import pyarrow as pa
 
-    from partwright._check import Json
-
-__all__ = ["Answer", "Answers", "Question", "masked"]
 
 _Part_co = TypeVar("_Part_co", covariant=True)
 # Settings that a page must not repeat, because pages are passed on to others.

@@ -12,9 +12,10 @@ bounded memory is summed up by the classes of `partwright.audit`, which can be f
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from partwright import _core
 from partwright._check import is_topic, options, spelled
@@ -29,15 +30,10 @@ from partwright.record_source import RecordSource
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import SupportsIndex
-
     from partwright.audit.copartition import Meeting
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.kafka.connection import KafkaConfigLike
     from partwright.record_source import OpenRecords
-
-__all__ = ["check", "copartition", "fingerprint", "resize"]
 
 
 def check(

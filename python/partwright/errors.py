@@ -13,12 +13,10 @@ program needs: no sentence has to be parsed, and any sentence may be reworded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from partwright._text import plain, plain_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["BrokerError", "ContractError", "KeyTypeError", "MissingExtraError", "PartwrightError"]
 

@@ -9,28 +9,14 @@ import secrets
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import filelock
 import platformdirs
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = [
-    "Temporary",
-    "cache_folder",
-    "opened_privately",
-    "private_file",
-    "private_state",
-    "save_file",
-    "state_folder",
-    "temporary_folder",
-    "write_file",
-]
 
 _FOLDER, _FILE = 0o700, 0o600
 # The prefix of every name that we put into the state folder.

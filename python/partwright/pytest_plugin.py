@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_text import short
 
 if TYPE_CHECKING:
-    from partwright._check import Json
     from partwright.audit.check import Check
 
 __all__ = ["PartitionContract", "partition_contract", "pytest_addoption"]

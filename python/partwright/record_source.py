@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from partwright._check import is_topic, options, shown, spelled
+from partwright._check import Json, is_topic, options, shown, spelled
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
@@ -24,13 +25,8 @@ from partwright.kafka.records import TopicRecords
 from partwright.keys.key_columns import record_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.files.formats import Column
     from partwright.kafka.connection import KafkaConfigLike
-
-__all__ = ["OpenRecords", "RecordSource", "Watch", "topic_key_type"]
 
 Watch: TypeAlias = "Callable[[str], AbstractContextManager[Callable[[int, float | None], bool | None]]]"
 """Given a name, a context manager around the reading, of a function that is called again and again with the number of

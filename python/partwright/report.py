@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from partwright.rendering import html, markdown, picture, svg
 from partwright.rendering.html import check
 
 if TYPE_CHECKING:
-    import os
-
     from partwright.answer import Answer
 
 __all__ = ["check", "document", "notebook", "page", "write"]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
     Handler = Callable[[int, FrameType | None], object]
-
-__all__ = ["ENDING", "Ended", "handled", "interrupts", "raised"]
 
 # Ctrl-C, `kill` and service managers, a terminal that was closed; Windows has no SIGHUP.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

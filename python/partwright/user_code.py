@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["called", "imported", "made", "message_of"]
 
 _T = TypeVar("_T")
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,12 +24,8 @@ from partwright.assignors.threads import THREADED, ordered, threads
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from partwright.assignors.members import Group, Member
     from partwright.assignors.tables import Table
-
-__all__ = ["Options", "assign", "assign_group", "stable_assignment", "takes_topic_ids", "with_topic_ids"]
 
 _SEEDS = 2**64
 _ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.answer import Answer
 from partwright.assignors.members import INT32
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Json
     from partwright.assignors.members import Group
-
-__all__ = ["Assignment", "Chance", "Spread"]
 
 # How many members a terminal shows, and how many characters of each list.
 _SHOWN = 12

@@ -9,12 +9,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from partwright._check import listed
+from partwright._check import Json, listed
 from partwright.answer import Answers
 from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
@@ -23,13 +24,8 @@ from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.members import Member
     from partwright.assignors.tables import Table
-
-__all__ = ["COMPARED", "Compared", "Comparison", "compare"]
 
 COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
 """The assignors of today's consumer groups: the ones that members can set, and the broker's own (KIP-848)."""

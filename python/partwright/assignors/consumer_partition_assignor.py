@@ -15,20 +15,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "ConsumerGroupMetadata",
-    "ConsumerPartitionAssignor",
-    "GroupCluster",
-    "MemberAssignment",
-    "PartitionInfo",
-    "Subscription",
-    "TopicPartition",
-]
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 
 class TopicPartition(NamedTuple):

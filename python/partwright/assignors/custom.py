@@ -33,8 +33,6 @@ from partwright.assignors.members import Group, is_list
 from partwright.errors import PartwrightError
 from partwright.user_code import called, made
 
-__all__ = ["OwnAssignor", "is_path"]
-
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W\d]\w*)")
 _PROTOCOLS = ("EAGER", "COOPERATIVE")
 _HIGHEST_VERSION = 2**15 - 1

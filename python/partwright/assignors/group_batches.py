@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
+from partwright._check import Fields
 from partwright.assignors.assign import assign_group
 from partwright.assignors.custom import OwnAssignor
 from partwright.assignors.members import Group
@@ -37,11 +38,6 @@ from partwright.assignors.tables import (
 )
 from partwright.assignors.threads import THREADED
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright._check import Fields
-
-__all__ = ["Assigned", "GroupTopics", "Topics", "assign_groups", "assign_sorted", "check_assignor"]
 
 _RACKS = pa.list_(pa.list_(pa.string()))
 

@@ -12,21 +12,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.answer import Answer
 from partwright.assignors.assign import stable_assignment
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["GroupNow", "group_now"]
 
 _Owners = dict[tuple[str, int], str]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,7 @@ from partwright.assignors.tables import (
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from partwright.assignors.tables import Table
-
-__all__ = ["group_of", "owned_of"]
 
 _MEMBERS = ("member", "topics")
 

@@ -8,8 +8,6 @@ from partwright import _core
 from partwright.assignors.custom import OwnAssignor, is_path
 from partwright.errors import PartwrightError
 
-__all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve", "short_name"]
-
 # What old releases answer stays, also `sticky@2.3` and franz-go's of 1.20 and 1.21: docs/assignors.md names them, a
 # group that is being upgraded has members of both releases, and the leader's release decides. Golden files of the real
 # clients hold these answers.

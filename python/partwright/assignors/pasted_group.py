@@ -19,19 +19,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
 from partwright.assignors.subscriptions import subscribe
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["Pasted", "is_pasted", "read_pasted", "read_topics"]
 
 _NOTHING = "-"
 _NUMBER = re.compile(r"[0-9]{1,10}")

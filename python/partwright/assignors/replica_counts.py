@@ -9,25 +9,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted, refused, shown, whole
+from partwright._check import Json, counted, refused, shown, whole
 from partwright.answer import Answer
 from partwright.assignors.assign import stable_assignment
 from partwright.assignors.names import resolve
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from partwright._check import Json
     from partwright.assignors.assignment import Assignment
-
-__all__ = ["ReplicaCount", "ReplicaCounts", "replica_counts"]
 
 _MOST_REPLICAS = 10_000
 _MOST_THREADS = 1000

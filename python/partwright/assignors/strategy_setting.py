@@ -10,23 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from partwright import _core
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "assignment_strategy",
-    "listed_assignors",
-    "rebalance_protocol",
-    "select_assignor",
-    "select_protocol",
-]
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)*")
 # KIP-726 made cooperative-sticky a second default.

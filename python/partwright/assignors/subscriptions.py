@@ -8,19 +8,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from partwright._check import counted, listed, refused, shown, unknown
+from partwright._check import Json, counted, listed, refused, shown, unknown
 from partwright.assignors.mixed.guess import by_client_id
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["check_subscriptions", "parse_subscription", "subscribe", "subscriptions"]
 
 _NAMED = 6
 

@@ -6,42 +6,18 @@ This module finds a wrong value; `partwright.assignors.members`, which reads mem
 from __future__ import annotations
 
 import json
+import os
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import enumeration, first_line, is_path
+from partwright._check import Fields, enumeration, first_line, is_path
 from partwright.errors import PartwrightError
 from partwright.files.scalars import as_whole
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from partwright._check import Fields
-
-__all__ = [
-    "INT32",
-    "OPTIONAL",
-    "REQUIRED",
-    "MemberColumns",
-    "Names",
-    "Table",
-    "check_types",
-    "first_null",
-    "is_table",
-    "is_text",
-    "member_columns",
-    "member_rows",
-    "once_by_topic",
-    "one_chunk",
-    "read",
-    "replica_places",
-    "whole_numbers",
-]
 
 INT32 = 2**31
 """Larger than any of Kafka's numbers, which are Java's `int`."""

@@ -9,8 +9,6 @@ from partwright._check import Fields, Json, counted, shown
 from partwright.assignors.members import Group, is_list
 from partwright.errors import PartwrightError
 
-__all__ = ["THREADED", "ordered", "threads"]
-
 THREADED = ("old-range", "old-roundrobin")
 """The assignors that know threads."""
 _ROUND_ROBIN = "old-roundrobin"

@@ -10,16 +10,17 @@ row 1: key N14228 is in partition 3, java puts it into 8
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import MOST_INT, counted, whole
+from partwright._check import MOST_INT, Json, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.columns import array_named, whole_numbers
@@ -34,14 +35,8 @@ from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import SupportsIndex
-
-    from partwright._check import Json
     from partwright.audit.pair_tables import HeavyKey
     from partwright.files.formats import Column
-
-__all__ = ["Check", "CheckLimits", "Example", "Placer"]
 
 # If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from decimal import Decimal
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,11 +18,7 @@ from partwright.keys.as_column import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
-    from typing import NoReturn, SupportsIndex
-
     from partwright.keys.hashing import Column
-
-__all__ = ["array_named", "checked_n", "columns", "counts", "milliseconds", "places", "whole_numbers"]
 
 # A whole number of 64 bits, except for the last few; a program that has only floats writes it with a point and zeros.
 _WHOLE = r"^(-?0*(?:[0-9]{1,18}|[0-8][0-9]{18}))(?:\.0*)?$"

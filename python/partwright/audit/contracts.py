@@ -9,25 +9,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 import pyarrow as pa
 
 from partwright import _upward
-from partwright._check import counted
+from partwright._check import Fields, Json, counted
 from partwright.audit.check import Check, CheckLimits
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from partwright._check import Fields, Json
-
-__all__ = ["check_contract", "contract"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,14 +13,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import counted, spelled
+from partwright._check import Json, counted, spelled
 from partwright.answer import Answer
 from partwright.audit.encodings import same_keys, words
 from partwright.audit.fingerprint_judge import judge
@@ -33,32 +34,11 @@ from partwright.keys.hashing import encode
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import SupportsIndex
-
-    from partwright._check import Json
     from partwright.audit.check import Placer
     from partwright.audit.encodings import Same
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.audit.key_sums import Observed
     from partwright.files.formats import Column
-
-__all__ = [
-    "ANYWHERE",
-    "HARMLESS",
-    "Counts",
-    "JoinSide",
-    "KeyApart",
-    "Meeting",
-    "Reason",
-    "Side",
-    "Summary",
-    "add_placed",
-    "both_sides",
-    "meet",
-    "reasons",
-    "who",
-]
 
 # The mark of a key that its client may put into any partition, as librdkafka does with an empty key.
 ANYWHERE = -1

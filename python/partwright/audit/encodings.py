@@ -12,7 +12,8 @@ from __future__ import annotations
 import array
 import functools
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,23 +21,6 @@ import pyarrow.compute as pc
 from partwright.files.formats import in_one
 from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "END",
-    "HEADER",
-    "OTHER_BYTES",
-    "TRANSFORMS",
-    "Same",
-    "has_id",
-    "has_quotes",
-    "same_keys",
-    "without_id",
-    "without_quotes",
-    "words",
-]
 
 # A zero byte, then a schema's ID of four bytes.
 HEADER = 5

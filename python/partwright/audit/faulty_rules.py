@@ -15,8 +15,9 @@ whose hash is not negative, which looks like two writers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,11 +26,6 @@ from partwright import _core
 from partwright.audit.fingerprint_search import CHANCE, CHANCE_OF_ANOTHER, chance, sample_of
 from partwright.audit.pair_tables import total
 from partwright.files.scalars import TRUE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-__all__ = ["Fault", "find_fault", "follows_fault"]
 
 _HALF, _WHOLE = 1 << 31, 1 << 32
 # For how many numbers of partitions one writer's records may be, because its topic got more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.answer import Answer
 from partwright.audit.faulty_rules import follows_fault
 from partwright.audit.fingerprint_search import CandidateWriter, alike, follows, rules
@@ -22,13 +23,8 @@ from partwright.keys.clients import client_names
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Json
     from partwright.audit.faulty_rules import Fault
     from partwright.audit.key_sums import Observed
-
-__all__ = ["Fingerprint", "Pattern", "VerdictMaker", "shares"]
 
 # Up to this share of unexplained records there is still one writer: strays are its exceptions.
 _UNEXPLAINED = 0.02

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -34,11 +35,7 @@ from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.audit.fingerprint_search import CandidateWriter
-
-__all__ = ["judge"]
 
 # Partitions are taken in turn if all have had equally many turns at this share of the times, over this many turns.
 _CYCLE = 0.9

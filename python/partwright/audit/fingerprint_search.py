@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,23 +16,6 @@ from partwright.errors import PartwrightError
 from partwright.files.scalars import TRUE, number_column
 from partwright.keys.clients import client_names
 from partwright.keys.hashing import partition_for_key
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "CHANCE",
-    "CHANCE_OF_ANOTHER",
-    "CandidateWriter",
-    "alike",
-    "chance",
-    "find_writers",
-    "follows",
-    "is_of_one",
-    "numbers_to_try",
-    "rules",
-    "sample_of",
-]
 
 # A sample of this many pairs is tried with every n: enough to show a writer of a tenth of them. The rest is sampled
 # again.

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,12 +31,7 @@ from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
-
     from partwright.audit.pair_tables import HeavyKey
-
-__all__ = ["EARLIEST", "ORDER", "Level", "Observed", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20

@@ -9,7 +9,7 @@ pyarrow's own grouping imports its data sets and pandas, which takes a fifth of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,26 +19,7 @@ from partwright.files.formats import in_one
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from partwright.files.formats import Column
-
-__all__ = [
-    "HASHES",
-    "PAIR",
-    "PAIRS",
-    "ROWS",
-    "HeavyKey",
-    "HeavyPairs",
-    "merged",
-    "most_rows",
-    "rows_by_key",
-    "rows_by_partition",
-    "sums_of",
-    "table_of",
-    "total",
-    "value_counts",
-]
 
 PAIR = ["partition", "key"]
 PAIRS = pa.schema(

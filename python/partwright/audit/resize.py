@@ -9,17 +9,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import counted
+from partwright._check import Fields, Json, counted
 from partwright.answer import Answer
 from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
@@ -33,13 +34,7 @@ from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import SupportsIndex
-
-    from partwright._check import Fields, Json
     from partwright.files.formats import Column
-
-__all__ = ["After", "Alternative", "Before", "MovedKey", "RecordColumns", "Resize", "refuse_same"]
 
 _HEAVY = 10
 # How many numbers of partitions around the requested one are compared, on each side.

@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING
 
-from partwright._check import MOST_MADE, counted, listed, whole
+from partwright._check import MOST_MADE, Json, counted, listed, whole
 from partwright.errors import PartwrightError
 from partwright.files.scalars import binary_column
 from partwright.keys.hashing import partition_for_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["WAYS", "Salted", "Skew", "read_share", "salted"]
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import Json
 from partwright.files.scalars import number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from partwright._check import Json
-
-__all__ = ["Change", "Parting", "course", "parting"]
 
 # A course over time is cut into this many spans.
 _SPANS = 40

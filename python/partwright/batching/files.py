@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,11 +17,7 @@ from partwright.files.formats import in_one
 from partwright.keys.hashing import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from partwright.files import Records
-
-__all__ = ["led_in_turn", "reader"]
 
 _TYPES = {"time": pa.int64(), "key": pa.binary(), "partition": pa.int64(), "size": pa.int64()}
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -36,12 +37,8 @@ from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import keys, read_configs, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from partwright.cluster.latency import Latency
     from partwright.producer.configs import Configs
-
-__all__ = ["CoreBroker", "Replay", "broker_of", "core_scenario", "replay"]
 
 CoreBroker: TypeAlias = "tuple[int, str | None, Latency, list[tuple[int, int]]]"
 """A broker's ID, rack, latency, and the spans in which it is away."""

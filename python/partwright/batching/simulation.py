@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
     from partwright.producer.records import RecordChunk
 
-__all__ = ["SUMMARY", "Delivery", "Simulation", "compare", "one_topic", "simulate"]
-
 SUMMARY = pa.schema(
     [
         ("name", pa.string()),

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
@@ -22,11 +23,7 @@ from partwright.producer.configs import ProducerConfig, read_configs, settings_o
 from partwright.producer.records import Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from partwright.cluster import Cluster
-
-__all__ = ["Tuning", "tune"]
 
 BATCH_SIZES = (4_096, 16_384, 32_768, 65_536, 131_072)
 LINGERS_MS = (0, 5, 10, 20, 50, 100)

@@ -8,10 +8,12 @@ import os
 import shlex
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from partwright._check import Json
 from partwright._text import plain
 from partwright.answer import Question, masked
 from partwright.cli.parsing import OUTPUT, combined, flag, heading, option
@@ -19,14 +21,9 @@ from partwright.errors import PartwrightError
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from partwright._check import Json
     from partwright.answer import Answer
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import TerminalStyle
-
-__all__ = ["WORDS", "Output", "answer_options", "echo", "exit_code", "output_options", "terminal_look"]
 
 # How wide a pipe is, and a terminal that does not say it, unless COLUMNS says otherwise.
 _PIPE = 88

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,25 +17,9 @@ import click
 from partwright._check import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from click.decorators import FC
 
     from partwright.errors import PartwrightError
-
-__all__ = [
-    "OUTPUT",
-    "POSITIVE",
-    "Command",
-    "Listed",
-    "as_typed",
-    "combined",
-    "flag",
-    "heading",
-    "option",
-    "repeated",
-    "under_headings",
-]
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
 """The type of a number above 0."""

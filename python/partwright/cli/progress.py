@@ -8,8 +8,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from partwright._check import counted
@@ -18,14 +20,9 @@ from partwright.cli.output import echo
 from partwright.signals import Ended, handled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType, TracebackType
-
     from pyspark.sql import SparkSession
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
-
-__all__ = ["ConsoleProgress", "reading", "reading_until_interrupted", "working"]
 
 _POLL_S = 0.25
 

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partwright._check import Json, at_least_one, counted, listed, number, object_fields, shown, there_are
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-__all__ = [
-    "Broker",
-    "Partition",
-    "brokers_by_id",
-    "check_racks",
-    "common_racks",
-    "enough_brokers",
-    "in_sync",
-    "known",
-    "listed_brokers",
-    "read_broker",
-    "read_brokers",
-    "read_partitions",
-]
 
 _HIGHEST_PORT = 65535
 _BROKER = ("id", "host", "port", "rack", "region")

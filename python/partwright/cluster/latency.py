@@ -15,8 +15,6 @@ from typing import TypeAlias
 from partwright._check import MOST_INT, MOST_LONG, Fields, listed, object_fields, shown, whole
 from partwright.errors import PartwrightError
 
-__all__ = ["Latency", "latency_of", "median"]
-
 Latency: TypeAlias = int | Fields
 
 _FORMS = (("from", "to"), ("p50", "p99"), ("among",))

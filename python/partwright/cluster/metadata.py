@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from partwright import _core, _upward
 from partwright._check import (
@@ -28,9 +28,6 @@ from partwright._check import (
 )
 from partwright.cluster.brokers import Broker, Partition, brokers_by_id, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["Broker", "Cluster", "Partition", "check_cluster"]
 

@@ -7,15 +7,13 @@ reads a disk: names in, names out.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from partwright._check import MOST_LONG, at_least_one, listed, number, shown
 from partwright.cluster.placement.manual import java_int
 from partwright.cluster.topic_names import check_topic, collisions
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = [
     "Listing",

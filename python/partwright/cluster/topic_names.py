@@ -6,15 +6,10 @@ Exact to `org.apache.kafka.common.internals.Topic` of kafka-clients 4.4.0.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from partwright._check import listed, shown
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["LONGEST_TOPIC", "check_topic", "collisions"]
 
 # A folder's name has 255 bytes at most on the usual file systems: a topic's, a dash, and a number of five digits.
 LONGEST_TOPIC = 249

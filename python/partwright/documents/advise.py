@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,8 @@ from partwright.rendering.document import (
 from partwright.rendering.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.cluster.sizing.advice import Advice
     from partwright.cluster.sizing.costs import CostEstimate
-
-__all__ = ["document"]
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _KILO = 1024

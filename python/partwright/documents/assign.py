@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from partwright._check import counted, span
+from partwright._check import Json, counted, span
 from partwright.assignors.group_now import GroupNow
 from partwright.assignors.mixed.leaders import Led
 from partwright.documents.sentences import ends, named
@@ -25,12 +26,7 @@ from partwright.rendering.plots import COLOUR, binned, by_kind, cells, squares, 
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.assignment import Assignment
-
-__all__ = ["document", "unseen"]
 
 # Up to this many partitions and members, a map has a square for each; beyond, members and topics share cells.
 _PARTITIONS, _MEMBERS = 120, 50

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.assignors.mixed.by_client import ClientAnswers
 from partwright.assignors.mixed.rolling import Rolls
 from partwright.documents.sentences import named
@@ -12,13 +13,8 @@ from partwright.rendering.document import Column, Document, Section, Verdict, an
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.mixed.leaders import Leaders
     from partwright.assignors.mixed.rolling import Roll
-
-__all__ = ["document"]
 
 _SPREAD = columns(least="fewest", most="most")
 _COST = columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import all_of, counted, span
@@ -20,11 +21,7 @@ from partwright.rendering.document import (
 from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from partwright.assignors.compare import Compared, Comparison
-
-__all__ = ["document"]
 
 
 def document(comparison: Comparison) -> Document:

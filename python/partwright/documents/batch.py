@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from partwright._check import counted, span
+from partwright._check import Fields, counted, span
 from partwright.batching import Simulation, Tuning
 from partwright.batching.scenario import Replay
 from partwright.documents import batch_times
@@ -30,12 +31,7 @@ from partwright.rendering.plots import (
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from partwright._check import Fields
     from partwright.batching.simulation import Strategies
-
-__all__ = ["document"]
 
 _BARS = 30
 # Batches that are emptier than this are mentioned.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from partwright._check import counted
+from partwright._check import Fields, counted
 from partwright.documents.sentences import time
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Section, bounded, columns
@@ -21,13 +21,6 @@ from partwright.rendering.plots import (
     tooltip,
 )
 from partwright.rendering.text import number, share
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Fields
-
-__all__ = ["batches", "requests"]
 
 # The most batches, partitions and requests that are drawn one by one.
 _BATCHES = 250

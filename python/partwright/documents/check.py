@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import Fields, all_of, counted
 from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
@@ -14,12 +15,7 @@ from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from partwright._check import Fields
     from partwright.audit.check import Check
-
-__all__ = ["by_weight", "document", "heaviest", "partitions"]
 
 # Up to this many partitions are drawn by number; of more, all are drawn by size.
 _BY_NUMBER = 300

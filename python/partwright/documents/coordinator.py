@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from partwright._check import LEAST_INT
+from partwright._check import LEAST_INT, Fields
 from partwright._text import plain
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright._check import Fields
     from partwright.keys.coordinators import Coordination
-
-__all__ = ["document"]
 
 
 def document(coordination: Coordination) -> Document:

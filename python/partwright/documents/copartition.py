@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import Fields, all_of, counted
 from partwright.audit.copartition import who
 from partwright.documents.fingerprint import settings
 from partwright.documents.sentences import all_empty, named, of_reading
@@ -12,12 +13,7 @@ from partwright.rendering.document import Document, Section, Verdict, answered, 
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright._check import Fields
     from partwright.audit.copartition import Meeting, Summary
-
-__all__ = ["document"]
 
 # How many of a key's partitions the verdict names.
 _NAMED = 3

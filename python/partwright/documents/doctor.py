@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from partwright.kafka.probe import Diagnosis, ProbeStep
     from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
 
-__all__ = ["document", "of_executor", "of_step"]
-
 _STEPS = columns(name="step|text", where="where|text", said="finding|prose")
 _EXECUTORS = columns(
     executor="executor|text",

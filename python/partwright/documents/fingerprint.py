@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted, enumeration
+from partwright._check import Fields, Json, all_of, counted, enumeration
 from partwright.documents.sentences import all_empty, time
 from partwright.keys.clients import client_names, clients
 from partwright.keys.key_text import shown_key
@@ -14,13 +15,8 @@ from partwright.rendering.plots import by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from partwright._check import Fields, Json
     from partwright.audit import Fingerprint
     from partwright.audit.faulty_rules import Fault
-
-__all__ = ["document", "settings"]
 
 # Less than this is not shown.
 _LEAST = 0.0005

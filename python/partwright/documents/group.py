@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import Fields, Json, counted
 from partwright.documents.assign import unseen
 from partwright.documents.group_timeline import SPAN, timeline_section
 from partwright.documents.sentences import named, seconds
@@ -18,12 +19,7 @@ from partwright.rendering.plots import chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from partwright._check import Fields, Json
     from partwright.group import Cost, Timeline
-
-__all__ = ["document"]
 
 # Of more partitions than this, the ones that were longest without a reader come first.
 _BY_PLACE = 48

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted, span
+from partwright._check import Json, all_of, counted, span
 from partwright._text import plain
 from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
@@ -16,13 +17,8 @@ from partwright.rendering.plots import Spec, binned, by_kind, chart, layer, quan
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.group import Timeline
     from partwright.group.readers import Readers
-
-__all__ = ["SPAN", "timeline_section"]
 
 # Up to this many partitions and members, partitions have colours of their own; beyond, they are counted.
 _LANES, _FEW_MEMBERS = 8, 12

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import Json, all_of, counted
 from partwright._text import plain
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import bytes_, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
-
-__all__ = ["document"]
 
 _MINUTES_FROM = 100
 # What the column says about records that a group reads again; the other steps have no groups.

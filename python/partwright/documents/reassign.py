@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import Fields, Json, counted
 from partwright.cluster.reassignment.saved import CheckedPlan
 from partwright.kafka.throttles import Throttles
 from partwright.rendering.document import (
@@ -21,12 +22,7 @@ from partwright.rendering.document import (
 from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from partwright._check import Fields, Json
     from partwright.cluster.reassignment import Reassignment
-
-__all__ = ["document"]
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _SIDES = ("today", "after")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import Fields, counted
 from partwright.documents.check import by_weight
 from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, MUTED
@@ -24,12 +25,7 @@ from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import bytes_, label, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright._check import Fields
     from partwright.audit.resize import Resize
-
-__all__ = ["document"]
 
 _BY_NUMBER = 150
 _MOVED = columns(rows="records", **{"from": "from partition"}, to="to partition")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,7 @@ from partwright.documents.group_timeline import timeline_section
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.group import Rollout
-
-__all__ = ["document"]
 
 
 def document(rollout: Rollout) -> Document:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import Fields, all_of, counted
 from partwright.documents.check import heaviest, partitions
 from partwright.kafka.marks import LENGTHS, MARK
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import bytes_, cut, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright._check import Fields
     from partwright.pipeline.report import Checks, Report
-
-__all__ = ["document", "of_mark"]
 
 # The steps that handle each record once.
 _PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}

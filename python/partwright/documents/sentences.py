@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from partwright._check import counted, enumeration
+from partwright._check import Json, counted, enumeration
 from partwright.rendering.document import Verdict
 from partwright.rendering.text import label
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["all_empty", "ends", "named", "of_reading", "seconds", "time", "times"]
 
 # How many of a list are named; of the others, only their number is given.
 _NAMED = 6

@@ -12,8 +12,6 @@ from partwright.rendering.text import label
 if TYPE_CHECKING:
     from partwright.pipeline.stream import StreamReport
 
-__all__ = ["document"]
-
 
 def document(report: StreamReport) -> Document:
     """Whether each record is there once, in its key's partition, then how many this process wrote."""

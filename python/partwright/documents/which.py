@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
@@ -9,11 +10,7 @@ from partwright.rendering.document import Document, Section, Verdict, answered, 
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.keys.clients import KeyPlacement, KeyPlacements
-
-__all__ = ["document"]
 
 # How many of a key's bytes are shown.
 _BYTES = 64

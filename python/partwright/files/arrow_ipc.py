@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import pyarrow as pa
 
@@ -23,13 +24,9 @@ from partwright.files.formats import (
 )
 from partwright.files.lines import LONGEST
 
-__all__ = ["ArrowRecords"]
-
 if TYPE_CHECKING:
     _Reader: TypeAlias = pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader
     _Writer: TypeAlias = pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
 
     from partwright.files.formats import Column, ColumnRequest, Writable
 

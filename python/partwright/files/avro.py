@@ -10,6 +10,7 @@ import bz2
 import io
 import lzma
 import zlib
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
@@ -21,11 +22,7 @@ from partwright.errors import MissingExtraError, PartwrightError
 from partwright.files.formats import Records, find_column, path_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from partwright.files.formats import Column, ColumnRequest, Writable
-
-__all__ = ["LARGEST", "AvroBlockError", "AvroRecords", "UncompressedAvro"]
 
 _BATCH = 1 << 14
 

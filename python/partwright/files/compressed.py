@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -12,11 +13,7 @@ from partwright._check import first_line
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.files.formats import Writable
-
-__all__ = ["Peeked", "codec_of", "compressing", "unpacked", "without_suffix"]
 
 # How a file begins, and how its name ends.
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}

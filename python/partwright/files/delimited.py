@@ -9,9 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -22,14 +24,8 @@ from partwright.files.formats import Records, declared, find_column, in_one, ref
 from partwright.files.lines import LineReader, with_inserted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-    from typing import BinaryIO
-
     from partwright.files.formats import Column, ColumnRequest, Writable
     from partwright.files.lines import Block
-
-__all__ = ["DelimitedRecords", "open_quote", "refuse_open_quote", "unclosed"]
 
 # A reader of csv takes some hundred bytes for each field of a header.
 _MOST_FIELDS = 100_000

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote
@@ -19,11 +20,7 @@ from partwright.errors import MissingExtraError, PartwrightError
 from partwright.files.formats import Records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from partwright.files.formats import Column, ColumnRequest, Writable
-
-__all__ = ["FileSet", "files_of", "is_remote", "listed", "opened"]
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile("-?[0-9]{1,18}")

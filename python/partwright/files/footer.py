@@ -5,16 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from partwright.files.thrift import List, Struct, read_struct, values_at, write_struct
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["MAGIC", "Chunk", "Footer", "chunks_of", "footer_length"]
 
 MAGIC = b"PAR1"
 _LENGTH = 4

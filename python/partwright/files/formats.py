@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,35 +17,7 @@ from partwright._check import counted, first_line, meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
-    from typing import BinaryIO
-
     from _typeshed import ReadableBuffer
-
-__all__ = [
-    "TEXT_AND_BINARY",
-    "Column",
-    "ColumnRequest",
-    "Records",
-    "Writable",
-    "declared",
-    "find_column",
-    "in_one",
-    "in_pieces",
-    "listed",
-    "longest_in",
-    "no_column",
-    "not_regular",
-    "path_in",
-    "picked",
-    "read_one",
-    "refuse_taken",
-    "taken",
-    "text_type",
-    "typed",
-    "whole",
-]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 TEXT_AND_BINARY = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())

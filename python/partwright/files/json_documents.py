@@ -8,17 +8,14 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.files.lines import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.files.compressed import Peeked
-
-__all__ = ["DocumentLines", "are_documents"]
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _CHUNK = 1 << 20

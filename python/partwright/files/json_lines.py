@@ -7,9 +7,11 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 
 import pyarrow as pa
 import pyarrow.json as pa_json
@@ -20,15 +22,9 @@ from partwright.files.formats import Records, in_one, no_column, picked, taken
 from partwright.files.lines import Block, LineReader, with_inserted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
-    from typing import BinaryIO
-
     from _typeshed import ReadableBuffer
 
     from partwright.files.formats import Column, ColumnRequest, Writable
-
-__all__ = ["JsonRecords", "Spool"]
 
 
 # The blanks allowed around an object; the line feed ends its line.

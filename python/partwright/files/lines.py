@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from partwright._check import spelled
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
-
-__all__ = ["LONGEST", "Block", "LineReader", "with_inserted"]
 
 # As much as the processor's caches hold: larger blocks take longer.
 _BLOCK = 1 << 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
@@ -25,11 +26,7 @@ from partwright.files.json_lines import JsonRecords
 from partwright.files.parquet import ParquetRecords
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from partwright.files.formats import Records
-
-__all__ = ["FORMATS", "format_of", "named_format", "open_records", "read_file"]
 
 _SUFFIXES = {
     ".csv": "csv",

@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import io
 import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,13 +37,8 @@ from partwright.files.formats import (
 from partwright.files.lines import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
-
     from partwright.files.footer import Chunk
     from partwright.files.formats import Column, ColumnRequest, Writable
-
-__all__ = ["ParquetRecords"]
 
 # The most rows of a batch; the most bytes of a field in it are those of a line of a text file.
 _BATCH = 1 << 18

@@ -6,16 +6,12 @@ If pandas is installed, that costs half a second at each start of the command.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["FALSE", "TRUE", "array_of", "as_whole", "binary_column", "number", "number_column"]
 
 
 def array_of(values: Any) -> pa.Array:

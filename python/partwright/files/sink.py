@@ -6,9 +6,10 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from partwright.errors import PartwrightError
 from partwright.files.compressed import compressing, without_suffix
@@ -16,14 +17,9 @@ from partwright.files.file_sets import is_remote
 from partwright.files.opening import format_of, named_format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
     from _typeshed import ReadableBuffer
 
     from partwright.files.formats import Records, Writable
-
-__all__ = ["open_sink"]
 
 
 class _Sink:

@@ -5,13 +5,9 @@ This module does not know what the fields mean, so fields of later versions surv
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-__all__ = ["List", "Struct", "read_struct", "values_at", "write_struct"]
+from typing import Any, TypeAlias
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _INTEGERS = (_I16, _I32, _I64)

@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partwright._check import MOST_INT, MOST_LONG, object_fields, shown, whole
 from partwright.cluster.topic_names import check_topic
@@ -23,11 +24,6 @@ from partwright.group.member_client import (
     member_client,
     session_timeout_ms,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["BrokerConfigs", "MemberConfigs", "read_configs"]
 
 _STRATEGY, _REMOTE = "partition.assignment.strategy", "group.remote.assignor"
 _AUTO_COMMIT = "enable.auto.commit"

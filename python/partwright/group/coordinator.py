@@ -9,18 +9,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, TypeGuard
 
 from partwright import _core
 from partwright._check import MOST_INT, MOST_LONG, Fields, Json, listed, object_fields, optional, shown, whole
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Self, TypeGuard
-
-__all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config", "is_text"]
 
 _INITIAL_DELAY = "group.initial.rebalance.delay.ms"
 _CLASSIC: dict[str, tuple[str, int]] = {

@@ -9,20 +9,13 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from partwright._check import MOST_LONG, refused, shown, whole
+from partwright._check import MOST_LONG, Fields, refused, shown, whole
 from partwright.cluster.latency import latency_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Fields
-
-__all__ = ["LATEST_MS", "Draws", "Duration", "read_duration"]
 
 LATEST_MS = 31 * 24 * 3_600_000
 """A month: heartbeats come every few seconds, and each is played."""

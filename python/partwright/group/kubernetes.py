@@ -10,27 +10,12 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from partwright._check import counted, refused, shown, whole
+from partwright._check import Fields, counted, refused, shown, whole
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from partwright._check import Fields
-
-__all__ = [
-    "Deployment",
-    "KubernetesManifest",
-    "PodTimes",
-    "Replaced",
-    "StatefulSet",
-    "read_manifest",
-    "read_workload",
-]
 
 _PERCENT = re.compile(r"([0-9]{1,4})%")
 _COUNT = re.compile(r"[0-9]{1,6}")

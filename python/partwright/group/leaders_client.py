@@ -6,20 +6,17 @@ assignor answers is said by `partwright.assignors.mixed`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from partwright._check import Json
 from partwright.assignors.mixed.clients import client_of
 from partwright.assignors.mixed.group import Mixed, MixedMember, by_topic, echoing
 from partwright.assignors.mixed.subscription import Held
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Json
     from partwright.assignors.mixed.subscription import Pairs
-
-__all__ = ["LeadersClient"]
 
 _STICKY, _SARAMA = "sticky", "sarama"
 _NOBODY: Json = {"assignor": None, "left_out": [], "forgotten": [], "chance": False}

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from partwright._check import shown, unknown
 from partwright.assignors.mixed.clients import (
@@ -21,21 +22,6 @@ from partwright.assignors.mixed.clients import (
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-__all__ = [
-    "JAVA",
-    "assignors_of_client",
-    "assignors_version",
-    "has_close_options",
-    "has_static_members",
-    "member_client",
-    "refuses_list",
-    "session_timeout_ms",
-    "speaks_kip_848",
-]
 
 JAVA = "java"
 _COOPERATIVE = "cooperative-sticky"

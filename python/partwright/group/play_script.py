@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright._check import MOST_LONG, shown
+from partwright._check import MOST_LONG, Fields, Json, shown
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.group.leaders_client import LeadersClient
 from partwright.group.member_client import JAVA
 from partwright.group.script import read_script
 from partwright.group.timeline import Cost, Timeline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from partwright._check import Fields, Json
-
-__all__ = ["VARIANTS", "Lives", "compare", "costs", "play", "races"]
 
 VARIANTS: dict[str, Json] = {
     "range": {"protocol": "classic", "assignor": "range"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,8 @@ from partwright._check import counted
 from partwright._text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from partwright import _core
     from partwright.group.script import Script
-
-__all__ = ["Readers", "chart", "extremes"]
 
 _MOST_ROWS = 40
 _MANY = 9

@@ -19,8 +19,6 @@ from partwright.group.script_events import EVENTS, Event
 from partwright.group.script_state import ScriptMembers, ScriptTopics, Story
 from partwright.group.short_form import expand
 
-__all__ = ["PROTOCOLS", "Script", "read_script"]
-
 PROTOCOLS = ("classic", "consumer")
 _SCRIPT = (
     "protocol", "assignor", "client", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import MOST_INT, listed, meant, optional, shown, whole
@@ -12,11 +12,7 @@ from partwright.group.member_client import has_close_options
 from partwright.group.script_state import counts_of, name_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.group.script_state import Story
-
-__all__ = ["ELECTION_MS", "EVENTS", "Event"]
 
 ELECTION_MS = 9_300
 """How long a killed broker's partitions have no leader, as measured (docs/group.md): Kafka waits for

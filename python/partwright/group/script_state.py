@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from partwright.group.configs import BrokerConfigs, MemberConfigs
     from partwright.group.durations import Draws
 
-__all__ = ["ScriptMembers", "ScriptTopics", "SelfAssigned", "Story", "counts_of", "name_of", "text_of"]
-
 Span = tuple[str, int, int | None, tuple[tuple[str, int], ...]]
 
 

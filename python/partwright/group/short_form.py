@@ -9,17 +9,12 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from partwright._check import Json, counted, meant, shown
 from partwright.errors import PartwrightError
 from partwright.group.durations import read_duration
 from partwright.group.kubernetes import Deployment, PodTimes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["READY_MS", "expand"]
 
 READY_MS = 10_000
 """For so long a rolling restart waits after a member is back, until it takes the next one down."""

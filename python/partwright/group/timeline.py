@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +14,9 @@ from partwright.errors import PartwrightError
 from partwright.group.readers import Readers, chart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from partwright import _core
     from partwright.group.leaders_client import LeadersClient
     from partwright.group.script import Script
-
-__all__ = ["Cost", "Timeline"]
 
 
 class Cost(NamedTuple):

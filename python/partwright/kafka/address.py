@@ -7,16 +7,6 @@ import re
 from partwright._check import shown
 from partwright.errors import PartwrightError
 
-__all__ = [
-    "bootstrap_servers",
-    "host_port",
-    "is_server",
-    "parse_kafka",
-    "parse_topic",
-    "plain_servers",
-    "schemes",
-]
-
 # Host and port as in Kafka's Utils.HOST_PORT_PATTERN (4.4), optionally after the name of a protocol.
 _SERVER = re.compile(
     r"(?:(?P<scheme>[0-9a-zA-Z\-%._]*)://)?(?P<host>\[[0-9a-zA-Z\-%._:]+\]|[0-9a-zA-Z\-%._]+):(?P<port>[0-9]{1,5})"

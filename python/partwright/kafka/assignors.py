@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import struct
 import warnings
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from partwright.assignors.assign import assign
@@ -23,9 +25,6 @@ from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, resolve
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from types import ModuleType
-
     from kafka.cluster import ClusterMetadata
     from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, RebalanceProtocol
     from kafka.protocol.consumer.group import JoinGroupResponse
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
     from partwright.assignors.custom import OwnAssignor
     from partwright.assignors.members import Member
-
-__all__ = ["kafka_python_assignor"]
 
 _NO_GENERATION = -1
 

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import SupportsIndex, cast
 
 import pyarrow as pa
 
-from partwright._check import MOST_INT, MOST_LONG, counted, shown, whole
+from partwright._check import MOST_INT, MOST_LONG, Json, counted, shown, whole
 from partwright.audit.columns import milliseconds
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import SupportsIndex
-
-    from partwright._check import Json
-
-__all__ = ["WHOLE", "Bounds", "TopicPart", "note_of_time", "read_offsets", "read_partitions", "read_time"]
 
 _MOST = 2**31 - 2
 # A smaller number of milliseconds is before March 1973, when nobody had a Kafka.

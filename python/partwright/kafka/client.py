@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright.errors import PartwrightError
@@ -16,24 +18,10 @@ from partwright.kafka.troubles import Troubles
 from partwright.signals import interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
     from confluent_kafka import Consumer, KafkaError, Producer
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = [
-    "SILENT",
-    "TIMEOUT_S",
-    "Admin",
-    "admin_client",
-    "confluent_kafka",
-    "connected",
-    "end",
-    "refused_settings",
-]
 
 _Answer = TypeVar("_Answer")
 

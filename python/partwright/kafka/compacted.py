@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["last_values", "put"]
-
 _CONFIGS = {"cleanup.policy": "compact"}
 _FLUSH_S = 30.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,11 +22,7 @@ from partwright.kafka.topics import check_topic_name, existing
 from partwright.kafka.troubles import SERVERS, Troubles, advertised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
-
-__all__ = ["examine"]
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")

@@ -7,9 +7,11 @@ import secrets
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from partwright._check import counted
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
@@ -32,13 +34,7 @@ from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
-    from typing import Self
-
     from partwright.kafka.embedded_node import BrokerProcess, Node
-
-__all__ = ["EmbeddedKafka"]
 
 _HIGHEST_PORT = 65535
 _TRIES = 3

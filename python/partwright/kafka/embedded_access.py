@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import unknown
@@ -12,14 +13,11 @@ from partwright.kafka.connection import configured
 from partwright.kafka.errors import try_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
     from confluent_kafka.admin import AclBinding, AclBindingFilter
 
     from partwright.kafka.client import Admin
-
-__all__ = ["Right", "add_acl", "add_scram_users", "can_log_in", "remove_acls"]
 
 _TIMEOUT_S = 10.0
 # Kafka's least, RFC 7677's too: who is logged in must not wait for it.

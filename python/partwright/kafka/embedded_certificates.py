@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder, Name
     from cryptography.x509.general_name import GeneralName
-
-__all__ = ["SERVER_NAMES", "Authority", "Issued"]
 
 SERVER_NAMES = ("localhost", "127.0.0.1")
 """The names under which clients reach the embedded Kafka."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,7 @@ from partwright.kafka.embedded_node import BrokerProcess, Node, log_tail
 from partwright.kafka.jars import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from partwright.kafka.embedded_properties import BrokerSettings
-
-__all__ = ["EmbeddedCluster", "PortTakenError", "brokers_seen", "check_rack", "free_ports", "kafka_version"]
 
 _HOST = "127.0.0.1"
 _LISTEN_S = 0.05

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -28,22 +29,8 @@ from partwright.kafka.embedded_properties import FOLDER_PREFIX, BrokerSettings
 from partwright.kafka.embedded_security import Security
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from psutil import Process
 
-
-__all__ = [
-    "DetachedBroker",
-    "DetachedKafka",
-    "Started",
-    "add",
-    "kill",
-    "start",
-    "start_again",
-    "status",
-    "stop",
-]
 
 # Longer than a start may take, including the download of the jars.
 _OTHER_PROCESS_S = 900

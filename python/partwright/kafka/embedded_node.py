@@ -13,28 +13,16 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
 from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from psutil import Process
 
     from partwright.kafka.embedded_properties import BrokerSettings
-
-__all__ = [
-    "BrokerProcess",
-    "Node",
-    "collect_ended",
-    "log_tail",
-    "psutil_module",
-    "runs_for",
-    "started_by",
-    "wait_until_gone",
-]
 
 _POLL_S = 0.02
 _TAIL_BYTES = 1 << 16

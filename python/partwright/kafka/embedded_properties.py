@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Self
 
 from partwright._check import counted
 from partwright.errors import BrokerError
 from partwright.kafka.connection.names import words
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_security import BrokerSecurity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Self
-
-__all__ = ["FOLDER_PREFIX", "BrokerSettings", "check_overrides", "new_cluster_id"]
 
 FOLDER_PREFIX = "partwright-kafka-"
 

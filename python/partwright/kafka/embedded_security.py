@@ -6,30 +6,16 @@ Nothing here connects. Passwords and certificates are made for one broker and re
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from pathlib import Path
+from typing import Literal, Self, get_args
 
 from partwright._check import meant, shown, unknown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection.jaas import MODULES, jaas_text
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from typing import Self
-
-__all__ = [
-    "ADMIN",
-    "CLIENT_PROPERTIES",
-    "USER",
-    "BrokerSecurity",
-    "Form",
-    "Security",
-    "Stores",
-    "security_names",
-]
 
 Form = Literal["java", "librdkafka"]
 Stores = Literal["PEM", "PKCS12"]

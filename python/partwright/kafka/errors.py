@@ -7,6 +7,7 @@ confluent-kafka, which an extra installs.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,22 +15,9 @@ from partwright.errors import BrokerError
 from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from confluent_kafka import KafkaError
 
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = [
-    "Meaning",
-    "RetriableError",
-    "hint_at_doctor",
-    "meaning",
-    "no_right",
-    "refusal",
-    "remedy",
-    "try_again",
-]
 
 _Answer = TypeVar("_Answer")
 

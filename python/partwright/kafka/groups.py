@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
+from partwright._check import Json
 from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
 from partwright.assignors.subscriptions import check_subscriptions
@@ -17,28 +19,16 @@ from partwright.kafka.topics import described
 from partwright.keys.coordinators import broker_kind_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
     from concurrent.futures import Future
 
     from confluent_kafka import ConsumerGroupTopicPartitions, Node, TopicPartition
     from confluent_kafka.admin._group import ConsumerGroupDescription
     from confluent_kafka.admin._metadata import GroupMember
 
-    from partwright._check import Json
     from partwright.assignors.mixed.guess import Guess
     from partwright.assignors.mixed.subscription import MemberMetadata
     from partwright.kafka.connection import KafkaConfigLike
     from partwright.keys.coordinators import BrokerKind
-
-__all__ = [
-    "GROUPS",
-    "TRANSACTIONS",
-    "MemberFacts",
-    "any_group",
-    "coordinator",
-    "describe_group",
-    "group_offsets",
-]
 
 _Answer = TypeVar("_Answer")
 

@@ -16,11 +16,13 @@ import threading
 import tomllib
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import filelock
@@ -28,22 +30,6 @@ import filelock
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.folders import cache_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-__all__ = [
-    "CONNECTORS",
-    "Jar",
-    "JarError",
-    "JarSet",
-    "SparkBuild",
-    "connector_set",
-    "jars",
-    "jars_folder",
-    "locked",
-]
 
 _ATTEMPTS = 4
 _BACKOFF_S = 0.5

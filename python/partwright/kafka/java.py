@@ -10,8 +10,6 @@ from pathlib import Path
 
 from partwright.errors import MissingExtraError
 
-__all__ = ["MINIMUM", "java_command", "java_major_version"]
-
 # Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
 

@@ -8,6 +8,7 @@ leading zeros. So the first row of a run has 11 characters, and the largest has 
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
@@ -18,22 +19,7 @@ from partwright.kafka.reading import UnreadableHeaderError, headers_of, records
 from partwright.kafka.topics import existing, offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = [
-    "LENGTHS",
-    "MARK",
-    "PREFIX",
-    "ROW",
-    "ROW_BYTES",
-    "ZERO",
-    "Mark",
-    "last_marks",
-    "last_rows",
-    "settled_ends",
-]
 
 MARK = "partwright"
 """The header's name."""

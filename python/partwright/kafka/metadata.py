@@ -5,7 +5,7 @@ A client's library is recognized by the module of its class; neither library is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -16,15 +16,11 @@ from partwright.kafka.connection import configured
 from partwright.kafka.topics import check_topic_name, described, no_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from confluent_kafka import Node
     from kafka import KafkaAdminClient
 
     from partwright.kafka.client import Admin
     from partwright.kafka.connection import KafkaConfigLike
-
-__all__ = ["live_cluster"]
 
 # The ids of a partition, its leader, its replicas, its in-sync replicas and its offline replicas.
 _Replicas: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[int]"]

@@ -10,6 +10,7 @@ and nothing can contradict it.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,16 +21,12 @@ from partwright.kafka.marks import last_rows, settled_ends
 from partwright.kafka.writing import Writing, WritingAdvice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pyarrow as pa
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.marks import Mark
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
-
-__all__ = ["EARLIEST_MS", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
 """The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""

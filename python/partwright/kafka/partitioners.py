@@ -17,6 +17,8 @@ import secrets
 import threading
 import time
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.cluster import Broker, Cluster, Partition
@@ -28,20 +30,8 @@ from partwright.producer.custom import OwnPartitioner, is_path
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import EllipsisType, ModuleType
-
     from kafka.cluster import ClusterMetadata
     from kafka.partitioner import Partitioner
-
-__all__ = [
-    "CallablePartitioner",
-    "ConfluentPartitioner",
-    "KafkaPythonPartitioner",
-    "LiveProducer",
-    "Metadata",
-    "is_strategy",
-]
 
 
 def is_strategy(strategy: object) -> bool:

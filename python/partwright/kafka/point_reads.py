@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from partwright.keys.hashing import Column, Key
 
-__all__ = ["assign_json", "read_commands"]
-
 # How the tools print a numeric key: kcat's pack format, and Kafka's deserializer class.
 _NUMBERS = {"java:short": (">h", "Short"), "java:int": (">i", "Integer"), "java:long": (">q", "Long")}
 _SILENCE_MS = 10_000

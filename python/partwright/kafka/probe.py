@@ -17,25 +17,21 @@ import struct
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from partwright._check import Json
 from partwright.answer import Answer
 from partwright.kafka.address import host_port
 from partwright.kafka.client import confluent_kafka
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
-    from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.connection.tls import Tls
-
-__all__ = ["PROBE_S", "Diagnosis", "ProbeStep", "each_server", "way_to"]
 
 # OpenSSL's X509_V_ERR_….
 _EXPIRED, _NOT_YET, _OTHER_NAMES = 10, 9, {62, 64}

@@ -9,6 +9,7 @@ transaction's marker is its last record. While nothing arrives, a broker has 20 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby
 from operator import methodcaller
@@ -29,14 +30,10 @@ from partwright.kafka.topics import described, offsets_of
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from confluent_kafka import Consumer, KafkaError, TopicPartition
 
     from partwright.kafka.client import Admin
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = ["ENDLESS", "STALL_S", "Reading", "Record", "Run", "UnreadableHeaderError", "headers_of", "records"]
 
 
 ENDLESS = MOST_LONG

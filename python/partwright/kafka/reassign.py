@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,14 +30,10 @@ from partwright.kafka.throttles import find_throttles, remove_throttles
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from partwright.cluster import Cluster, Partition
     from partwright.cluster.reassignment import Move
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.throttles import Throttles
-
-__all__ = ["execute", "live", "live_sizes"]
 
 _REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 _LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"

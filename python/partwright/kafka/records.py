@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from partwright._check import Json
 from partwright.errors import BrokerError
 from partwright.kafka.bounds import WHOLE
 from partwright.kafka.client import TIMEOUT_S, admin_client
@@ -16,14 +18,9 @@ from partwright.kafka.reading import STALL_S, Reading, headers_of
 from partwright.kafka.topics import check_topic_name, described, existing, offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from partwright._check import Json
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
     from partwright.kafka.reading import Record, Run
-
-__all__ = ["Extent", "TopicChunk", "TopicRecords", "extent", "reads_committed"]
 
 
 class Extent(NamedTuple):

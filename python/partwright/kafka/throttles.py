@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import counted, enumeration
+from partwright._check import Json, counted, enumeration
 from partwright.answer import Answer
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.topics import configs_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = ["Throttles", "find_throttles", "remove_throttles"]
 
 # As `ReassignPartitionsCommand` of kafka-tools 4.3.1 sets them.
 _OF_BROKER = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")

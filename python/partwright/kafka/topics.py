@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -23,7 +24,6 @@ from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from confluent_kafka.admin import NewTopic as Request

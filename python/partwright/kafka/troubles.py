@@ -6,6 +6,7 @@ import logging
 import math
 import re
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from partwright.errors import BrokerError
@@ -13,13 +14,9 @@ from partwright.kafka.address import host_port
 from partwright.kafka.errors import Meaning, RetriableError, hint_at_doctor, meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from confluent_kafka import KafkaError
 
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = ["SERVERS", "Troubles", "advertised"]
 
 SERVERS = "bootstrap.servers"
 """The `field` of errors about a Kafka that cannot be reached. Their `reason` does not name `partwright doctor`."""

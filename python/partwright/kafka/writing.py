@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
@@ -21,15 +22,11 @@ from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, r
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from confluent_kafka import KafkaError, Message, Producer
 
     from partwright.kafka.connection import KafkaConfig
 
     Delivered: TypeAlias = Callable[[KafkaError | None, Message], None]
-
-__all__ = ["Writing", "WritingAdvice", "own_error"]
 
 _START_S, _END_S = 30.0, 120.0
 _POLL_S, _FLUSH_S = 0.1, 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence, Sized
 from datetime import date, datetime
 from decimal import Decimal
 from math import isnan
@@ -18,19 +19,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Sized
-
     from duckdb import DuckDBPyRelation
-
-__all__ = [
-    "as_arrow",
-    "as_column",
-    "is_expression",
-    "is_single",
-    "right_form",
-    "single_column",
-    "whole_floats",
-]
 
 _SINGLE = (str, bytes, bytearray, memoryview, int, float, Decimal, date, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from partwright import _core
+from partwright._check import Fields, Json
 from partwright.answer import Answer
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys.key_text import read_key, text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import SupportsIndex
-
     import pyarrow as pa
 
-    from partwright._check import Fields, Json
     from partwright.keys.hashing import Key
-
-__all__ = [
-    "KeyPlacement",
-    "KeyPlacements",
-    "TypedKey",
-    "client_names",
-    "clients",
-    "key_bytes_of",
-    "key_types",
-    "placements",
-    "under_each_type",
-    "which",
-]
 
 
 def clients() -> pa.Table:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from partwright import _core
-from partwright._check import unknown
+from partwright._check import Json, unknown
 from partwright.answer import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import SupportsIndex
-
     import pyarrow as pa
-
-    from partwright._check import Json
-
-__all__ = ["BrokerKind", "Coordination", "broker_kind_named"]
 
 
 class BrokerKind(NamedTuple):

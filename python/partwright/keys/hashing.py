@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import pyarrow as pa
 
@@ -13,10 +25,8 @@ from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from datetime import date
     from decimal import Decimal
-    from typing import SupportsIndex
     from uuid import UUID
 
     from polars import Expr, Series

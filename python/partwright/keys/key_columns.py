@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,11 +18,6 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import find_column, no_column
 from partwright.files.scalars import array_of
 from partwright.keys.as_column import as_arrow, is_single
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["key_columns", "record_columns"]
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17

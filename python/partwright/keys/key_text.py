@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
-__all__ = ["read_key", "short", "shown_key", "text_bytes"]
-
 _SHORT = 100
 
 # What Kafka's serializers write for numbers.

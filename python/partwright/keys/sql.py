@@ -6,20 +6,14 @@ one call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import Fields
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from partwright._check import Fields
-
-__all__ = ["kafka_murmur2", "kafka_partition"]
 
 
 def kafka_partition(

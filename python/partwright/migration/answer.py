@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from partwright._check import Json
 from partwright.answer import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
-    from partwright._check import Json
     from partwright.migration.scan import Scan
-
-__all__ = ["MigrationStep"]
 
 
 @dataclass(frozen=True)

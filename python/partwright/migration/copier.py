@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,15 +21,11 @@ from partwright.migration.topics import describe_target, made_again, patiently
 from partwright.migration.translate import Slice, committed_or_begin, layers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from partwright.kafka.reading import Record
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, RecordPlacement
     from partwright.migration.writer import MigrationWriter
-
-__all__ = ["Copier", "Older"]
 
 # Fewer records make transactions expensive; more make readers of committed records wait.
 _RECORDS, _BYTES = 60_000, 32 << 20

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import counted, shown
+from partwright._check import Json, counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import RetriableError
 from partwright.kafka.marks import settled_ends
@@ -40,23 +41,9 @@ from partwright.migration.translate import Translation, committed_or_begin
 from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.settings import Migration
     from partwright.migration.topics import DescribedTopic
-
-__all__ = [
-    "copy",
-    "finished_before",
-    "most_bytes",
-    "not_begun",
-    "opened",
-    "records_behind",
-    "step_answer",
-    "translated",
-]
 
 _LAG = 1000
 _MOST_BYTES = 1_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,15 +27,11 @@ from partwright.migration.translate import committed_or_begin
 from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.migration.answer import MigrationStep
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
 
-
-__all__ = ["back", "cutover", "finish"]
 
 # For this many seconds no record may arrive in the old topic.
 _STILL_S = 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted, meant
@@ -11,15 +12,11 @@ from partwright.kafka.errors import Meaning, RetriableError, meaning, no_right, 
 from partwright.kafka.groups import describe_group, group_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from confluent_kafka import KafkaError
 
     from partwright.kafka.client import Admin
     from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Side
-
-__all__ = ["MigratedGroup", "commit", "groups_of", "refuse_running"]
 
 _LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from partwright._check import Json
 from partwright._stored import OtherVersionError, stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
@@ -21,13 +23,8 @@ from partwright.kafka.topics import described, offsets_of
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from partwright._check import Json
     from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
-
-__all__ = ["MAPPING", "Copies", "MigrationLedger", "MovedGroup", "State", "encoded"]
 
 VERSION = 1
 MAPPING = "mapping"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from partwright.migration.answer import MigrationStep
@@ -13,11 +14,7 @@ from partwright.migration.scan import scan
 from partwright.migration.topics import described_topic, is_there, refuse_foreign, settings_of, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.migration.settings import Migration
-
-__all__ = ["plan"]
 
 # A copy, which scans too, takes about this many times as long as the scan; see benches/python/migrating.py.
 _COPY_OVER_SCAN = 2.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,11 @@ from partwright.migration.settings import placement
 from partwright.migration.translate import committed_or_begin, layers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.kafka.records import TopicChunk
     from partwright.migration.groups import MigratedGroup
     from partwright.migration.settings import Migration
     from partwright.migration.topics import DescribedTopic
-
-__all__ = ["Scan", "refuse_scattered", "scan"]
 
 # Columns with fewer rows cost more in calls than in rows.
 _ROWS = 20_000

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 
-__all__ = ["LEDGER", "ORDERS", "Migration", "RecordPlacement", "Side", "placement"]
-
-
 class RecordPlacement:
     """Where records go.
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from partwright.kafka.reading import ENDLESS, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from threading import Event
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.reading import Record
-
-__all__ = ["Streams"]
 
 # The most bytes that are held of all partitions together, and the least of one.
 _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20

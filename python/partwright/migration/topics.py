@@ -5,6 +5,7 @@ Both topics must still be those with which the copy began; otherwise, the errors
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -26,29 +27,8 @@ from partwright.kafka.topics import (
 from partwright.migration.groups import groups_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
-
-__all__ = [
-    "DescribedTopic",
-    "Settings",
-    "alter",
-    "describe_target",
-    "described_topic",
-    "ends_of",
-    "is_there",
-    "made_again",
-    "make_ledger",
-    "make_target",
-    "meanwhile",
-    "patiently",
-    "refuse_foreign",
-    "refuse_other_target",
-    "settings_of",
-    "source_of",
-]
 
 # During the copy, nothing is deleted from a topic, and each record keeps its time, whatever it is.
 _MEANWHILE = {

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-__all__ = ["Slice", "Translation", "committed_or_begin", "layers"]
 
 
 def committed_or_begin(committed: Mapping[int, int], begin: Sequence[int]) -> list[int]:

@@ -6,6 +6,7 @@ Of compacted topics, each of which may lose older records at any time, the last 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -23,16 +24,12 @@ from partwright.migration.topics import describe_target, settings_of, source_of
 from partwright.migration.translate import committed_or_begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from partwright.kafka.reading import Record
     from partwright.migration.answer import MigrationStep
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
     from partwright.migration.topics import DescribedTopic
     from partwright.migration.translate import Slice
-
-__all__ = ["last_values", "verify"]
 
 
 def verify(

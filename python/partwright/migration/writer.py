@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, cast
@@ -13,8 +14,6 @@ from partwright.kafka.writing import Writing, WritingAdvice
 from partwright.migration.ledger import MAPPING, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from confluent_kafka import KafkaError, Message
 
     from partwright.kafka.reading import Record
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
     from partwright.migration.translate import Slice
-
-__all__ = ["MigrationWriter"]
 
 _TUNED: dict[str, object] = {
     "compression.type": "lz4",

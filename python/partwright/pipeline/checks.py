@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import Window
@@ -20,11 +21,7 @@ from partwright.pipeline.report import Checks, PartitionRead, Proof
 from partwright.spark.marks import is_mark, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import Column, DataFrame, Row
-
-__all__ = ["asked_for", "check", "compare", "doubles", "each_choice", "each_record"]
 
 _CONTENT = ("row", "key_hash", "value_hash")
 # Spark numbers the rows of each task from a multiple of 2^33 on.

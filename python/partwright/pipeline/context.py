@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from partwright.pipeline.spark_session import Session
     from partwright.pipeline.targets import Target, TargetState, TargetWriter
 
-__all__ = ["Context"]
-
 
 @dataclass(frozen=True)
 class Context:

@@ -11,8 +11,6 @@ from pathlib import Path
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import cache_folder
 
-__all__ = ["KEY", "OPTIONS", "TOPIC", "flights_csv"]
-
 KEY = "tailnum"
 TOPIC = "flights"
 # The file was written by R, whose word for a missing value this is.

@@ -9,10 +9,11 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import filelock
 
@@ -21,12 +22,6 @@ from partwright._stored import stored
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, write_file
 from partwright.kafka.embedded_node import psutil_module, wait_until_gone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["Journal", "java_of_pid", "journal_of", "now_in_words"]
-
 
 WAIT_S = 30.0
 """Java ends within two seconds of its Python, unless a task hangs on a silent broker."""

@@ -9,7 +9,7 @@ import json
 import re
 
 # The fields of a run are read by their annotations.
-from collections.abc import Mapping  # noqa: TC003
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,8 +24,6 @@ from partwright.kafka.compacted import last_values, put
 
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "TopicLedger"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""

@@ -12,9 +12,10 @@ import re
 import shutil
 from abc import abstractmethod
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -32,15 +33,10 @@ from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import HEADERS, mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Self
-
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.topics import NewTopic
     from partwright.pipeline.settings import ParquetTarget
-
-__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "RunManifest", "target_at"]
 
 _VERSION = 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,10 @@ from partwright.spark.layout import laid_out
 from partwright.spark.resumed_rows import record_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import DataFrame, Row
 
     from partwright.cluster import Cluster
     from partwright.pipeline.settings import RunSettings
-
-__all__ = ["RecordSums", "placed_records", "sum_records"]
 
 _ORDER = ("file", "row")
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from partwright.pipeline.report import Proof, RunStep
     from partwright.pipeline.targets import KafkaTopic
 
-__all__ = ["ProofResult", "java_proof"]
-
 
 _NONE = "no proof by the Java producer"
 

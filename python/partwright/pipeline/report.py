@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from partwright._check import Json
 from partwright.answer import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
-
     from pyspark.sql import SparkSession
-
-    from partwright._check import Json
-
-__all__ = [
-    "Checks",
-    "KeyShare",
-    "PartitionRead",
-    "PartitionShare",
-    "PlannedStep",
-    "Progress",
-    "Proof",
-    "Report",
-    "RunStep",
-    "timed",
-]
 
 
 class PlannedStep(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,22 +12,12 @@ from partwright.errors import PartwrightError
 from partwright.spark import classic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
     from partwright.pipeline.targets import Target, TargetState
-
-__all__ = [
-    "SourceFacts",
-    "cannot_go_on",
-    "cut_as",
-    "find_earlier",
-    "source_facts",
-]
 
 # Spark splits files into tasks by these settings, and rows are numbered by task; the last one is by default the number
 # of cores.

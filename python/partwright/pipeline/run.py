@@ -6,6 +6,7 @@ import contextlib
 import re
 import secrets
 import signal
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,16 +35,12 @@ from partwright.spark import classic
 from partwright.spark.executors.archives import send_own_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.pipeline.journal import Journal
     from partwright.pipeline.placing import RecordSums
     from partwright.pipeline.report import Checks, Progress, Proof, RunStep
     from partwright.pipeline.resume import SourceFacts
-
-__all__ = ["run"]
 
 
 def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = None) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -20,19 +21,7 @@ from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = [
-    "STRIP_ID",
-    "KafkaTarget",
-    "ParquetTarget",
-    "PlacementRule",
-    "RunSettings",
-    "SourceColumns",
-    "parse_target",
-]
 
 # Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from partwright.pipeline.topic_source import Source, topic_source
 from partwright.spark.marks import HEADERS, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from partwright.pipeline.settings import RunSettings, SourceColumns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,13 +20,9 @@ from partwright.spark.marks import HEADERS
 from partwright.spark.schema import check_key_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.files import Records
     from partwright.pipeline.settings import SourceColumns
     from partwright.pipeline.topic_source import Source
-
-__all__ = ["NUMBERS", "check_columns", "refuse_by_files"]
 
 NUMBERS: dict[str | None, T.DataType] = {
     "java:short": T.ShortType(),

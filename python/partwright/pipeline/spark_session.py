@@ -9,9 +9,11 @@ import re
 import secrets
 import shutil
 import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -27,15 +29,10 @@ from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import FrameType
-
     from pyspark.sql import SparkSession
 
     from partwright.folders import Temporary
     from partwright.pipeline.report import Progress, RunStep
-
-__all__ = ["Session", "explained_end", "one_sentence", "open_session", "refused_by_spark"]
 
 _LONGEST = 400
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -12,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from partwright import spark as pws
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
@@ -33,18 +34,13 @@ from partwright.spark.marks import is_mark
 from partwright.spark.streams.batches import refuse_together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from partwright._check import Json
     from partwright.pipeline.spark_session import Session
     from partwright.pipeline.topic_source import Source
     from partwright.producer.configs import ProducerConfig
     from partwright.spark.streams.batches import BatchDone, StreamOptions
-
-__all__ = ["StreamReport", "stream"]
 
 _POLL_S = 0.5
 

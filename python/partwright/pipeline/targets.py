@@ -6,8 +6,9 @@ import contextlib
 import dataclasses
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from partwright._check import counted
 from partwright.cluster import Cluster
@@ -29,9 +30,6 @@ from partwright.spark.marks import mark_of
 from partwright.spark.resumed_rows import rest_of, rows_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Self
-
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
@@ -39,18 +37,6 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import RunLedger
     from partwright.pipeline.source import Source
 
-
-__all__ = [
-    "KafkaTopic",
-    "Placed",
-    "Target",
-    "TargetState",
-    "TargetWriter",
-    "Wrote",
-    "arrived",
-    "number_of_partitions",
-    "refuse_changed",
-]
 
 # How many partitions Kafka's controller creates in one request (ReplicationControlManager, 4.3).
 _MOST_NEW_PARTITIONS = 10_000

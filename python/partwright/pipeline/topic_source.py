@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partwright._check import Json
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
@@ -14,12 +16,7 @@ from partwright.kafka.records import extent
 from partwright.spark.connector import spark_options, windows_read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from partwright._check import Json
     from partwright.kafka.bounds import Bounds
-
-__all__ = ["Source", "topic_source", "what_was_read"]
 
 # Spark's options that choose topics and offsets, in lower case.
 _FIXED = {

@@ -6,17 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partwright._check import bits, meant, shown, whole
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["Configs", "ProducerConfig", "keys", "linger", "read_configs", "settings_of"]
 
 _INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
 _OF_KAFKA_4 = ("sticky@4.4", "round-robin", "random")

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,7 @@ from partwright.errors import PartwrightError
 from partwright.user_code import called, made
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from partwright.producer.records import ProducerRow, RecordChunk
-
-__all__ = ["OwnPartitioner", "is_path"]
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W\d]\w*)")
 _KAFKA = "org.apache.kafka."

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
@@ -25,11 +25,7 @@ from partwright.producer.strategy import INT, LONG, Sticky, Strategy, is_near
 from partwright.user_code import called
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.cluster import Broker
-
-__all__ = ["Producer"]
 
 
 class Producer:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer.configs import Configs
 
-__all__ = ["ProducerRecords", "ProducerRow", "RecordChunk", "Workload", "network"]
-
 _T = TypeVar("_T")
 
 # The names that kafka-python gives the parts of a header.

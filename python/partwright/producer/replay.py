@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,11 +19,6 @@ from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 from partwright.producer.records import Workload
 from partwright.producer.strategy import INT, LONG
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = ["replay"]
 
 _LINE = (
     "strategy", "configs", "client", "brokers", "topics", "counters", "draws", "seed", "events", "records",

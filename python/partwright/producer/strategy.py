@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,14 +19,10 @@ from partwright.keys.hashing import encode
 from partwright.producer.records import network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from partwright.cluster import Cluster
     from partwright.cluster.brokers import Broker
     from partwright.producer.configs import Configs
     from partwright.producer.records import RecordChunk
-
-__all__ = ["INT", "LONG", "Sticky", "Strategy", "is_near", "strategies"]
 
 
 def strategies() -> pa.Table:

@@ -6,28 +6,7 @@ eyes can distinguish any two of them: tests/report/test_colours.py checks both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = [
-    "ACCENT",
-    "EMPHASIS",
-    "FAILS",
-    "GROUNDS",
-    "HOLDS",
-    "MUTED",
-    "OPEN",
-    "PALETTE",
-    "PROTOCOLS",
-    "TERMINAL",
-    "assignors",
-    "colours",
-    "in_order",
-    "members",
-    "strategies",
-]
+from collections.abc import Iterable
 
 GROUNDS = ("#ffffff", "#15181d")
 """The background of the page's plots, light and dark; page.css has the same."""

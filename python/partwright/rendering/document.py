@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from partwright._check import Fields
 from partwright._text import plain
 from partwright.answer import Question
 from partwright.rendering.text import bytes_, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from partwright._check import Fields
     from partwright.rendering.plots import Spec
-
-__all__ = [
-    "KEPT",
-    "TABLED",
-    "Column",
-    "Document",
-    "Section",
-    "Verdict",
-    "answered",
-    "bounded",
-    "columns",
-    "filled",
-    "places",
-]
 
 TABLED = 200
 """How many rows of a table are shown at once."""

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted, span
+from partwright._check import Fields, Json, all_of, counted, span
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Section, bounded
 from partwright.rendering.plots import Spec, binned, by_kind, cells, chart, layer, tooltip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from partwright._check import Fields, Json
-
-__all__ = ["flows_of"]
 
 # With more partitions than this on either side, bands would be too thin.
 _BANDS = 24

@@ -8,8 +8,10 @@ import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata, resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
@@ -22,12 +24,7 @@ from partwright.rendering.picture import checked_path, refuse_missing
 from partwright.rendering.svg import svg
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from partwright.rendering.document import Document, Section
-
-__all__ = ["MOST_BYTES", "SUFFIXES", "check", "html", "save"]
 
 MOST_BYTES = 5_000_000
 """A page is smaller than this; if its JSON does not fit, the JSON is left out."""

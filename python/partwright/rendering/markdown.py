@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright._text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partwright.rendering.document import Column, Document, Section
-
-__all__ = ["text"]
 
 _ROWS = 48
 # Signs that Markdown or HTML would act on: a name may not begin a link, a tag, a cell or a mention.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,12 +17,7 @@ from partwright.rendering.svg import bars, svg
 from partwright.rendering.text import lines
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
     from partwright.rendering.document import Document, Section
-
-__all__ = ["SUFFIXES", "check", "checked_path", "draw", "refuse_missing"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 """How a picture's file may end."""

@@ -6,34 +6,12 @@ Of more things than can be drawn one by one, a map's cell and a rank's mark hold
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from partwright._check import Fields, Json
 from partwright.rendering.colours import ACCENT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from partwright._check import Fields, Json
-
-__all__ = [
-    "COLOUR",
-    "CONFIG",
-    "Spec",
-    "binned",
-    "by_kind",
-    "by_partition",
-    "by_rank",
-    "cells",
-    "chart",
-    "column_tooltip",
-    "layer",
-    "level",
-    "powers",
-    "quantity",
-    "squares",
-    "tooltip",
-]
 
 Spec: TypeAlias = dict[str, Any]
 """A Vega-Lite specification, or a part of one: a layer, a channel, a parameter."""

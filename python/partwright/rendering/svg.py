@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,8 @@ from partwright.rendering.plots import chart, quantity
 from partwright.rendering.text import label, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from partwright.rendering.document import Document, Section
     from partwright.rendering.plots import Spec
-
-__all__ = ["bars", "fragment", "svg"]
 
 _WIDTH = 760
 # A notebook has other content, too.

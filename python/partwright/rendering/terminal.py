@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +13,7 @@ from partwright.rendering.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 from partwright.rendering.text import columns_of, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from partwright.rendering.document import Column, Document, Section, Verdict
-
-__all__ = ["LEAST", "TerminalStyle", "text", "verdict_lines", "wrapped"]
 
 LEAST = 40
 """The fewest columns that a document is laid out for."""

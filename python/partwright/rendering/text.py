@@ -6,8 +6,6 @@ import unicodedata
 
 from partwright._text import plain
 
-__all__ = ["bytes_", "columns_of", "cut", "label", "lines", "number", "share", "shown"]
-
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _STEP = 1000
 _LABEL = 40

@@ -7,8 +7,10 @@ those of `partwright fingerprint`, `resize`, `check` and `copartition` on files 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from partwright._check import counted, options, spelled
@@ -37,16 +39,9 @@ from partwright.spark.sums import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import SupportsIndex
-
-    from pyspark.sql import Column, DataFrame
-
     from partwright.audit.copartition import Meeting
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.audit.key_sums import Observed
-
-__all__ = ["check", "check_copartition", "fingerprint", "resize"]
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2

@@ -15,9 +15,11 @@ import signal
 import subprocess
 import sys
 import warnings
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Any
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -36,26 +38,8 @@ from partwright.signals import Ended, handled
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from types import FrameType
-    from typing import IO
-
     from py4j.java_gateway import JavaGateway, JVMView
 
-
-__all__ = [
-    "check_spark_home",
-    "environment",
-    "file_facts",
-    "how_java_ended",
-    "installed_spark",
-    "java_pid",
-    "removed_with_java",
-    "runs_tasks_twice",
-    "start",
-    "stop",
-]
 
 _CORE = re.compile(r"spark-core_(\d+\.\d+)-(.+)\.jar")
 

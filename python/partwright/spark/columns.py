@@ -12,10 +12,12 @@ that costs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
+from pyspark.sql import Column
 from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
@@ -26,14 +28,8 @@ from partwright.spark.engines import arrow, jvm
 from partwright.spark.engines.choice import JVM, chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import SupportsIndex
-
     import pyarrow as pa
-    from pyspark.sql import Column
     from pyspark.sql.types import DataType
-
-__all__ = ["as_column", "encode", "murmur2", "partition_for_key", "shown_name"]
 
 
 def partition_for_key(

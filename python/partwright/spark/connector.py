@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
 
 from partwright.errors import PartwrightError
 from partwright.kafka.jars import CONNECTORS, SparkBuild
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = [
-    "PRODUCER",
-    "READER",
-    "load_topic",
-    "no_connector",
-    "refuse_second_tasks",
-    "spark_options",
-    "windows_read",
-    "write_topic",
-]
 
 PRODUCER = {
     "kafka.delivery.timeout.ms": "30000",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["first_sentence", "worker_trouble"]
-
 # A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
 # whatever Spark's classic and Connect clients put around it. An expression's error comes as `raise_error` words it.
 _OURS = re.compile(

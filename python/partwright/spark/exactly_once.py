@@ -5,11 +5,16 @@ from __future__ import annotations
 import time
 
 # Spark reads the annotations of functions that its workers call.
-from collections.abc import Iterator  # noqa: TC003
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+)
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from partwright.errors import BrokerError, PartwrightError
@@ -19,13 +24,7 @@ from partwright.kafka.partition_writer import EARLIEST_MS, PartitionWriter, too_
 from partwright.spark.executors.sealed import seal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pyspark.sql import DataFrame
-
     from partwright.kafka.marks import Mark
-
-__all__ = ["write_exactly_once"]
 
 _SCHEMA = "already_there bigint"
 # About how many bytes of rows go to a task's Python at once.

@@ -7,12 +7,12 @@ Arrow's nested columns. `applyInArrow` calls Python once a group, which takes th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import cloudpickle
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
@@ -22,13 +22,6 @@ from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
 from partwright.spark.engines import arrow
 from partwright.spark.schema import order_columns, order_list, type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pyspark.sql import Column, DataFrame
-
-__all__ = ["assign"]
 
 _NO_TOPICS = "array<struct<topic: string, partitions: int>>"
 _PAIR = StructType(

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.sql import SparkSession
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
-
-__all__ = ["ChecksumError", "HadoopFolder"]
 
 _CHECKSUM = "org.apache.hadoop.fs.ChecksumException"
 

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
@@ -21,13 +22,7 @@ from partwright.spark.tables import PARTITION, check_absent, with_partition
 from partwright.spark.words import salt_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import SupportsIndex
-
-    from pyspark.sql import Column
     from pyspark.sql.types import DataType
-
-__all__ = ["LAYOUT_COLUMNS", "copartition", "kafka_layout", "laid_out"]
 
 # Spark Connect's tables have it in the same versions.
 _BY_ID = hasattr(DataFrame, "repartitionById")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
 
 from partwright.kafka.marks import LENGTHS, MARK, PREFIX, ROW, ROW_BYTES, ZERO
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from partwright.kafka.marks import Mark
-
-__all__ = ["HEADERS", "is_mark", "mark_of", "marked", "row_of"]
 
 HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
 """A record's headers, as Spark's Kafka sink takes them."""

@@ -6,6 +6,7 @@ The columns are marked as nondeterministic and the SQL functions are not: `partw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pyspark.sql import Column
@@ -18,19 +19,7 @@ from partwright.spark.columns import as_column, shown_name
 from partwright.spark.engines import arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql.types import DataType
-
-__all__ = [
-    "SQL_FUNCTIONS",
-    "max_quota",
-    "min_quota",
-    "over_max_quota",
-    "range_length",
-    "range_start",
-    "under_min_quota",
-]
 
 Numbers: TypeAlias = str | int | Column
 """A column, by name or as a Column, or one number for all rows."""

@@ -11,17 +11,6 @@ from typing import Any
 
 from partwright.errors import MissingExtraError, PartwrightError
 
-__all__ = [
-    "MINIMUM",
-    "is_of_server",
-    "is_remote",
-    "is_stopped",
-    "pyspark_version",
-    "require_classic",
-    "require_pandas",
-    "require_pyspark",
-]
-
 MINIMUM = (3, 5)
 TESTED = ((3, 5), (4, 0), (4, 1), (4, 2), (4, 3))
 """The minor versions that the tests run on."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import counted
@@ -14,14 +16,8 @@ from partwright.spark.connector import READER, spark_options, windows_read
 from partwright.spark.marks import mark_of, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.marks import Mark
-
-__all__ = ["record_bytes", "rest_of", "rows_there"]
 
 
 class WrittenRows(NamedTuple):

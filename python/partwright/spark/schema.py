@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import ArrayType, DecimalType, MapType, StructType
 
 from partwright._check import first_line, meant
@@ -16,12 +18,7 @@ from partwright.spark.columns import as_column
 from partwright.spark.engines.choice import refuse_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
-
-__all__ = ["check_frame", "check_key", "check_key_type", "order_columns", "order_list", "type_of"]
 
 # The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
 _SENT = {

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
 
 from partwright.spark.requirements import require_classic
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    from pyspark.sql import SparkSession
-
-__all__ = ["session"]
 
 
 def session(

@@ -9,8 +9,10 @@ deterministic functions. A filter on their result may run them once more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
@@ -19,13 +21,6 @@ from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.quotas import SQL_FUNCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import SparkSession
-
-__all__ = ["register"]
 
 # Each under its name in Python, and under one that says in SQL whose it is.
 _OF_KEYS: dict[str, Callable[..., Any]] = {

@@ -7,10 +7,12 @@ if there are too many, the same ones: those with the smallest hashes.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     BinaryType,
@@ -35,23 +37,7 @@ from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_frame, check_key, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
-
-__all__ = [
-    "completed",
-    "kept",
-    "level_of_key",
-    "observed",
-    "order_of",
-    "records",
-    "refuse_other_than_tables",
-    "refused",
-    "summed_again",
-    "sums",
-]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 _FRACTIONAL = (FloatType, DoubleType, DecimalType)

@@ -7,13 +7,15 @@ of unique columns by which each task is sorted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING
+from typing import SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
@@ -28,15 +30,6 @@ from partwright.spark.columns import as_column, partition_for_key
 from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, chosen, explained
 from partwright.spark.schema import check_frame, check_key, order_columns, order_list, type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import SupportsIndex
-
-    from pyspark.sql import Column, DataFrame
-
-
-__all__ = ["PARTITION", "by_strategy", "check_absent", "partition_count", "the_topic", "with_partition"]
 
 # The name that Spark's Kafka sink reads.
 PARTITION = "partition"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, SupportsIndex, cast
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import counted, options
@@ -22,16 +24,8 @@ from partwright.spark.connector import no_connector, spark_options, windows_read
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import SupportsIndex
-
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame, SparkSession
-
     from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
     from partwright.keys.hashing import Column, Key
-
-__all__ = ["read_topic"]
 
 # This key type shortens the record's key only for the hash.
 _OF_THE_HASH = "confluent:strip-id"

@@ -8,15 +8,8 @@ The salt of partition i is the int whose hash is i; it is in task i for any n ab
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pyspark.sql import Column
 from pyspark.sql import functions as sf
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
-
-
-__all__ = ["BITS", "SIGN", "WORD", "salt_of", "signed", "times"]
 
 BITS = 32
 WORD = 0xFFFFFFFF

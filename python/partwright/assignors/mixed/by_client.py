@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from partwright._check import Json
 from partwright.answer import Answers
 from partwright.assignors.members import listed_members
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
@@ -12,13 +14,8 @@ from partwright.assignors.mixed.group import Mixed, wire_name
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.group import Rebalanced
-
-__all__ = ["ClientAnswer", "ClientAnswers", "by_client"]
 
 _Lists = dict[str, set[tuple[str, int]]]
 

@@ -6,16 +6,6 @@ from partwright._check import unknown
 from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
 from partwright.errors import PartwrightError
 
-__all__ = [
-    "DEFAULT_ASSIGNORS",
-    "answering_version",
-    "assignors_of",
-    "check_client",
-    "client_of",
-    "versions_of",
-    "wire_names",
-]
-
 DEFAULT_ASSIGNORS = {
     "java": ("range", "cooperative-sticky"),
     "librdkafka": ("range", "roundrobin"),

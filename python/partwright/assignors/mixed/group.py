@@ -6,7 +6,7 @@ the leader's client does (`leaders_view.py`), and the leader's assignor answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,13 +20,9 @@ from partwright.assignors.names import short_name
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.leaders_view import Claim
-
-__all__ = ["Mixed", "MixedMember", "Rebalanced", "Settled", "by_topic", "echoing", "wire_name"]
 
 _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
 from partwright.assignors.mixed.subscription import read_subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from partwright.assignors.mixed.subscription import MemberMetadata
-
-__all__ = ["Guess", "by_client_id", "guessed_by_id", "guessed_client", "guesses_said"]
 
 # The clients' default `client.id`.
 _CLIENT_IDS = {"rdkafka": "librdkafka", "sarama": "sarama", "kgo": "franz-go", "kafkajs": "kafkajs"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,11 @@ from partwright.assignors.strategy_setting import select_protocol
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import pyarrow as pa
 
     from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.group import MixedMember
-
-__all__ = ["Leaders", "Led", "leaders"]
 
 
 @dataclass(frozen=True)

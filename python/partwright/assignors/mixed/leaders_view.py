@@ -9,6 +9,7 @@ Java: `ConsumerProtocol.deserializeSubscription` and `memberData` of the sticky 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.mixed.subscription import (
@@ -20,11 +21,7 @@ from partwright.assignors.mixed.subscription import (
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.assignors.mixed.subscription import ParsedSubscription, StickyUserData
-
-__all__ = ["Claim", "MemberView", "view_member"]
 
 _STICKY, _COOPERATIVE = "sticky", "cooperative-sticky"
 _MOST_TOPICS = 10_000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
+from partwright._check import Json
 from partwright.answer import Answers
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, client_of
 from partwright.assignors.mixed.group import Mixed, MixedMember, wire_name
@@ -13,12 +15,7 @@ from partwright.assignors.strategy_setting import select_protocol
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.members import Member
-
-__all__ = ["Roll", "RollStep", "Rolls", "roll"]
 
 
 class RollStep(NamedTuple):

@@ -14,23 +14,9 @@ True
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "Held",
-    "MemberMetadata",
-    "Pairs",
-    "ParsedSubscription",
-    "StickyUserData",
-    "in_order",
-    "member_metadata",
-    "read_sticky_user_data",
-    "read_subscription",
-]
+from typing import NamedTuple, TypeAlias
 
 Pairs: TypeAlias = "tuple[tuple[str, tuple[int, ...]], ...]"
 """Partitions by topic, in the order in which they are written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,12 +14,8 @@ from partwright.cli.parsing import Command, Listed, as_typed, first_given, headi
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from partwright.assignors.replica_counts import ReplicaCounts
     from partwright.cli.output import Output
-
-__all__ = ["command"]
 
 # Plain numbers only: no underscores, and no more digits than a measurement has.
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import counted, is_topic
+from partwright._check import Json, counted, is_topic
 from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.groups import (
     RealGroup,
@@ -32,9 +33,6 @@ from partwright.cli.parsing import OUTPUT, Command, Listed, first_given, flag, h
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.assignment import Assignment
     from partwright.assignors.compare import Comparison
     from partwright.assignors.group_now import GroupNow
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from partwright.assignors.mixed.rolling import Rolls
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
-
-__all__ = ["command"]
 
 _ALL = "all"
 _MOST_ANSWERS = 10_000_000

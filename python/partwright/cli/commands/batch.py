@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import Json
 from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.json import answer_of, named, print_answers
 from partwright.cli.input.options import (
@@ -23,15 +25,10 @@ from partwright.cli.parsing import Command, first_given, flag, heading, option, 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow as pa
 
-    from partwright._check import Json
     from partwright.cli.output import Output
 
-
-__all__ = ["command"]
 
 # A broker's ID has no more digits than this.
 _MOST_DIGITS = 9

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.cli.input.options import key_values, new_topic_options, partitions_option, security_names
 from partwright.cli.output import echo
 from partwright.cli.parsing import OUTPUT, Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from partwright._check import Json
     from partwright.kafka.embedded_detached import DetachedKafka
-
-__all__ = ["command"]
 
 _LOG_LINES = 5
 

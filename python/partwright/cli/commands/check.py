@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
-__all__ = ["command"]
-
 
 @click.command("check", cls=Command)
 @files_argument

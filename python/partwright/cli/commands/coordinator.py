@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import Json
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
@@ -14,11 +15,8 @@ from partwright.cli.parsing import Command, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright._check import Json
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
-
-__all__ = ["command"]
 
 _GROUPS, _TRANSACTIONS = "__consumer_offsets", "__transaction_state"
 _FORMATTERS = {

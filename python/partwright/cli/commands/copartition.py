@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from partwright.kafka.bounds import Bounds
     from partwright.record_source import RecordSource, Watch
 
-__all__ = ["command"]
-
 
 @click.command("copartition", cls=Command)
 @click.argument("a")

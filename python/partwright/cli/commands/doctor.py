@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.rendering.document import Verdict
 
-__all__ = ["command"]
-
 _FROM_ENVIRONMENT = ""
 
 

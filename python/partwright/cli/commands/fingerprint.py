@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
-__all__ = ["command"]
-
 
 @click.command("fingerprint", cls=Command)
 @files_argument

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import counted
+from partwright._check import Fields, counted
 from partwright._text import plain
 from partwright.cli.input.options import assignor_names, key_values, protocol_names
 from partwright.cli.input.yaml_files import at_line, read_script_file
@@ -16,13 +17,8 @@ from partwright.cli.parsing import OUTPUT, Command, flag, heading, option, repea
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from partwright._check import Fields
     from partwright.cli.output import Output
     from partwright.group import Cost, Timeline
-
-__all__ = ["command"]
 
 _NARROWEST, _WIDEST = 40, 1000
 

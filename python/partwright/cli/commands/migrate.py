@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,9 @@ from partwright.cli.progress import reading, working
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.migration.settings import Migration
-
-__all__ = ["command"]
 
 
 @click.group(name="migrate", context_settings={"help_option_names": ["-h", "--help"]})

@@ -26,8 +26,6 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from partwright.cli.input.files import Source
 
-__all__ = ["command"]
-
 
 @click.command("place", cls=Command)
 @files_argument

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,6 @@ from partwright.cli.parsing import POSITIVE, Command, Listed, first_given, flag,
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.cluster import Cluster
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from partwright.cluster.reassignment.saved import CheckedPlan
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.throttles import Throttles
-
-__all__ = ["command"]
 
 
 @click.command("reassign", cls=Command)

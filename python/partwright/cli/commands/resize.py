@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
-__all__ = ["command"]
-
 
 @click.command("resize", cls=Command)
 @files_argument

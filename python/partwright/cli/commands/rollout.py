@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import is_topic
+from partwright._check import Json, is_topic
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.groups import live_group, read_subscriptions, subscriptions_option
 from partwright.cli.input.options import key_values
@@ -16,14 +17,9 @@ from partwright.cli.parsing import POSITIVE, Command, as_typed, heading, option,
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.assignors.mixed.guess import Guess
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
-
-__all__ = ["command"]
 
 
 @click.command("rollout", cls=Command)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
-__all__ = ["command"]
-
 
 @click.command("run", cls=Command)
 @click.argument("source", required=False)

@@ -8,8 +8,6 @@ from partwright.cli.input.json import print_answers
 from partwright.cli.input.options import json_always_option
 from partwright.cli.parsing import OUTPUT, Command, flag, heading
 
-__all__ = ["command"]
-
 
 @click.command("strategy", cls=Command)
 @click.argument("file")

@@ -14,8 +14,6 @@ from partwright.cli.progress import ConsoleProgress
 if TYPE_CHECKING:
     from partwright.cli.output import Output
 
-__all__ = ["command"]
-
 
 @click.command("stream", cls=Command)
 @click.argument("source")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import counted, is_topic
+from partwright._check import Json, counted, is_topic
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import client_names, key_type_names, partitions_option, whole_key_type
 from partwright.cli.output import echo, output_options
@@ -16,12 +16,9 @@ from partwright.keys.clients import KeyPlacements, key_types, placements, under_
 from partwright.keys.key_text import read_key
 
 if TYPE_CHECKING:
-    from partwright._check import Json
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.keys.hashing import Key
-
-__all__ = ["command"]
 
 _SERVERS = "localhost:9092"
 _PLAIN = "PLAINTEXT"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.cluster import Broker
-
-__all__ = ["read_brokers", "read_factors", "read_ids", "read_numbers", "read_size"]
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGTP]?)(i?)B?")
 _UNITS = " kMGTP"

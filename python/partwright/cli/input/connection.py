@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,8 @@ from partwright.cli.parsing import Listed, combined, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.connection import KafkaConfig
-
-__all__ = ["Connection", "connection_options", "reading_options", "refuse_for_file", "within_offsets"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,14 +14,10 @@ from partwright.cli.parsing import combined, heading, option
 from partwright.cli.progress import reading, reading_until_interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.input.connection import Connection
     from partwright.files import Records
     from partwright.kafka.bounds import Bounds
     from partwright.record_source import RecordSource, Watch
-
-__all__ = ["Source", "delimiter_option", "files_argument", "format_option"]
 
 _Command = TypeVar("_Command", bound="Callable[..., object] | click.Command")
 _FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,24 +14,8 @@ from partwright.cli.parsing import repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from partwright.assignors.mixed.guess import Guess
     from partwright.cli.input.connection import Connection
-
-__all__ = [
-    "RealGroup",
-    "is_own",
-    "is_real",
-    "live_group",
-    "names_clients",
-    "read_group",
-    "read_subscriptions",
-    "real_group",
-    "refuse_order",
-    "subscriptions_option",
-    "within",
-]
 
 _FIELDS = ["assignor", "topics", "topic_ids", "racks", "partition_order", "seed", "balance_racks", "members"]
 

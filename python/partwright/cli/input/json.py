@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 
 from partwright import _check
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-__all__ = ["answer_of", "lines", "named", "print_answers", "read_json"]
 
 _Answer = TypeVar("_Answer")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from partwright import _core
@@ -9,31 +10,8 @@ from partwright.cli.parsing import flag, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     import click
     from click.decorators import FC
-
-__all__ = [
-    "assignor_names",
-    "client_names",
-    "client_option",
-    "column_name",
-    "column_option",
-    "json_always_option",
-    "json_option",
-    "key_type_names",
-    "key_type_option",
-    "key_values",
-    "keys_of_file",
-    "new_topic_options",
-    "partitions_option",
-    "protocol_names",
-    "security_names",
-    "share",
-    "strategy_names",
-    "whole_key_type",
-]
 
 
 def _completed(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:

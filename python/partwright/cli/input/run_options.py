@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,10 @@ from partwright.cli.parsing import flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from click.decorators import FC
 
     from partwright.cli.input.connection import Connection
     from partwright.pipeline.settings import RunSettings
-
-__all__ = ["run_options", "run_settings", "target_option"]
 
 _OPTIONS = (
     heading("What to read"),

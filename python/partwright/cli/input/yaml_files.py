@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import same_name_twice
@@ -14,11 +15,7 @@ from partwright.cli.input.json import fields_of, lines, named, read_json
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from yaml import Node, SafeLoader
-
-__all__ = ["at_line", "read_manifest_file", "read_script_file"]
 
 _YAML = (".yaml", ".yml")
 _BETWEEN = re.compile(r"[\s,\[]*")

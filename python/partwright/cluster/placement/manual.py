@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, number, shown
@@ -12,12 +13,8 @@ from partwright.cluster.placement.replicas import Placement
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from partwright.cluster.brokers import Broker
     from partwright.cluster.metadata import Cluster
-
-__all__ = ["explicit", "java_int"]
 
 # The characters that Java's String.trim removes.
 _BLANKS = "".join(map(chr, range(33)))

@@ -13,7 +13,8 @@ start and a shift, are arguments here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 from partwright import _core
 from partwright._check import all_of, at_least_one, listed, shown
@@ -22,13 +23,8 @@ from partwright.cluster.placement.replicas import Placement, placed_by_core
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeGuard
-
     from partwright.cluster.brokers import Broker
     from partwright.cluster.metadata import Cluster
-
-__all__ = ["admin_utils", "modulo", "rack_alternated", "striped"]
 
 
 def striped(

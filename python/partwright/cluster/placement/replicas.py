@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +15,7 @@ from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     import pyarrow as pa
-
-__all__ = ["BrokerLoad", "Loss", "Placement", "placed_by_core"]
 
 
 class BrokerLoad(NamedTuple):

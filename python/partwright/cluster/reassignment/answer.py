@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted, span
+from partwright._check import Json, counted, span
 from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
@@ -14,16 +15,11 @@ from partwright.cluster.reassignment.broker_losses import losses
 from partwright.cluster.reassignment.moves import elections_json, in_batches, plan_json, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
 
-    from partwright._check import Json
     from partwright.cluster.brokers import Broker
     from partwright.cluster.reassignment.broker_losses import ClusterLoss
     from partwright.cluster.reassignment.moves import Batch, Move
-
-__all__ = ["BrokerChange", "MoveBounds", "Reassignment", "broker_changes", "changed_cluster", "thin"]
 
 
 class BrokerChange(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are, unknown, whole
@@ -10,20 +10,8 @@ from partwright.cluster.brokers import brokers_by_id, check_racks, common_racks
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.cluster.brokers import Broker, Partition
     from partwright.cluster.metadata import Cluster
-
-__all__ = [
-    "check_replicas",
-    "factors",
-    "per_broker",
-    "racks_of",
-    "read_sizes",
-    "target_brokers",
-    "topics_to_move",
-]
 
 _MOST = 2**63 - 1
 _HIGHEST_FACTOR = 2**15 - 1

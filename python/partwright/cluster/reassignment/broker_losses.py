@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import MOST_INT, at_least_one, unknown
 from partwright.cluster.brokers import in_sync
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from partwright.cluster.brokers import Partition
     from partwright.cluster.metadata import Cluster
-
-__all__ = ["COORDINATORS", "ClusterLoss", "losses"]
 
 COORDINATORS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 """The topics whose leaders are coordinators: of groups, of share groups and of transactions."""

@@ -8,12 +8,8 @@ minimum: nothing as even costs less, and nothing within the rules of the arcs is
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["Arcs", "even"]
+from collections.abc import Sequence
+from typing import Protocol
 
 # More than the cost of all moves together: a broker stays out of its box only if nothing else is possible.
 _OUTSIDE = 10**9

@@ -5,17 +5,14 @@ A leader moves without data: the list of replicas is reordered, and its first on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
 from partwright.cluster.reassignment.problem import Limits, box, fair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.cluster.reassignment.problem import Problem
-
-__all__ = ["lead", "leader_boxes"]
 
 
 def lead(problem: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:

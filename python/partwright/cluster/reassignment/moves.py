@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from partwright._check import MOST_LONG, at_least_one, shown
+from partwright._check import MOST_LONG, Json, at_least_one, shown
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from partwright._check import Json
-
-__all__ = ["Batch", "Move", "elections_json", "in_batches", "plan_json", "plan_of"]
 
 _MANY = 1_000_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,12 +33,8 @@ from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from partwright.cluster.brokers import Broker, Partition
     from partwright.cluster.metadata import Cluster
-
-__all__ = ["Capacity", "reassign"]
 
 
 @dataclass(frozen=True, slots=True)

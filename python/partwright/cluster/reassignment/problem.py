@@ -6,15 +6,10 @@ bounds, the fewest replicas and bytes that must move, are found by counting alon
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-__all__ = ["Limits", "Problem", "box", "fair", "fair_in_racks", "fewest_bytes", "fewest_moves", "rack_limits"]
 
 
 @dataclass(frozen=True, slots=True)

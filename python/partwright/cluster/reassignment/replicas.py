@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
 from partwright.cluster.reassignment.problem import box
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from partwright.cluster.reassignment.problem import Problem
-
-__all__ = ["Replicas", "spread"]
 
 
 def spread(problem: Problem, within: float = 0.0) -> Replicas:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import counted, listed, number, object_fields, read_json, shown
+from partwright._check import Json, counted, listed, number, object_fields, read_json, shown
 from partwright.answer import Answer
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.moves import Batch, Move
@@ -15,14 +17,8 @@ from partwright.errors import PartwrightError
 from partwright.folders import write_file
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from partwright._check import Json
     from partwright.cluster.brokers import Partition
     from partwright.cluster.reassignment.answer import Reassignment
-
-__all__ = ["CheckedPlan", "Saved", "changed", "load", "off_plan", "refuse_changed", "save"]
 
 _CLUSTER, _PLAN, _ROLLBACK, _ELECTIONS, _BATCHES = (
     "cluster.json",

@@ -8,14 +8,11 @@ allows, as long as that helps.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from partwright.cluster.reassignment.replicas import Replicas
-
-__all__ = ["Scale", "level_bytes"]
 
 # How many brokers at the other end are tried for an exchange, and how many replicas near the wanted size.
 _ASKED = 8

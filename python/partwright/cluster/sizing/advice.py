@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partwright._check import (
     MOST_MADE,
@@ -35,9 +36,6 @@ from partwright.cluster.sizing.costs import (
     warnings,
 )
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["Advice", "BrokerFleet", "Choice", "Need", "TopicClients", "advise"]
 

@@ -9,31 +9,11 @@ our measurements.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from partwright._check import counted, refused, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-__all__ = [
-    "FILES_A_SEGMENT",
-    "INDEX_BYTES",
-    "MAPS_A_SEGMENT",
-    "MEASURED_MB_S",
-    "PLATFORM_SOURCES",
-    "SOURCES",
-    "BrokerFleet",
-    "CostEstimate",
-    "Load",
-    "Platform",
-    "TopicClients",
-    "figures",
-    "platform_of",
-    "sizes_for",
-    "warnings",
-]
 
 RAO_2015, RAO_2018, KRAFT_2021, MEASURED = "Jun Rao 2015", "Jun Rao 2018", "Confluent 2021", "measured"
 SOURCES = {

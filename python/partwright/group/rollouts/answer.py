@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
+from partwright._check import Json, counted
 from partwright.answer import Answer
 from partwright.group.member_client import refuses_list
 from partwright.group.play_script import play
 from partwright.group.rollouts.candidates import CLIENTS, broker_lines, client_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Json
     from partwright.group.kubernetes import Deployment, StatefulSet
     from partwright.group.rollouts.candidates import Candidate
     from partwright.group.rollouts.play import Lived, Surge
     from partwright.group.timeline import Timeline
-
-__all__ = ["PlaySpread", "Rollout", "Tried", "recommended"]
 
 # Candidates that differ by less are the same: no group lives by the second.
 _ALIKE, _ALIKE_S = 0.05, 1.0

@@ -13,27 +13,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, answering_version, assignors_of
 from partwright.errors import PartwrightError
 from partwright.group.configs import MemberConfigs, read_configs
 from partwright.group.member_client import JAVA, assignors_version, has_static_members, speaks_kip_848
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-__all__ = [
-    "CLIENTS",
-    "Candidate",
-    "Client",
-    "broker_lines",
-    "candidates",
-    "client_lines",
-    "covering",
-    "lacking",
-]
 
 _SERVER = ("uniform", "range")
 _BY_RACKS = "rack-affinity"

@@ -13,22 +13,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import Fields, Json
 from partwright.group.durations import Duration
 from partwright.group.kubernetes import Replaced
 from partwright.group.play_script import play
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
 
-    from partwright._check import Fields, Json
     from partwright.group.kubernetes import Replaced
     from partwright.group.timeline import Timeline
-
-__all__ = ["Lived", "Pods", "Surge", "play_roll", "play_surge"]
 
 # By then a group has come to rest that all pods joined at once, and a roll begins within so much more.
 _SETTLED_MS = 60_000

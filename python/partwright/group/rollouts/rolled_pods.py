@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_INT, counted, listed, options, refuse_many, refused, shown, whole
+from partwright._check import MOST_INT, Json, counted, listed, options, refuse_many, refused, shown, whole
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
@@ -28,12 +28,7 @@ from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_state import ScriptTopics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from partwright._check import Json
     from partwright.group.kubernetes import Deployment
-
-__all__ = ["PodConsumers", "RolledPods", "rollout"]
 
 # By name, what is assumed, and what it is.
 _TIMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -32,13 +32,9 @@ from partwright.kafka.connection.secret import Secret, SecretHolder, without
 from partwright.kafka.connection.tls import read_tls
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
     from partwright.kafka.connection.layers import Layer, Setting, Settings
     from partwright.kafka.connection.sasl import Sasl
     from partwright.kafka.connection.tls import Tls
-
-__all__ = ["VARIABLE", "KafkaConfig", "KafkaConfigLike", "configured", "notes_of"]
 
 _OF_SASL = ("sasl.", JAAS, "enable.sasl.", "oauth_cb", "https.ca.", MODULE)
 _OF_TLS = ("ssl.", "enable.ssl.")

@@ -9,15 +9,11 @@ x.PlainLoginModule required username="alice";
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-__all__ = ["MODULE", "MODULES", "Login", "jaas_text", "module_name", "parse"]
 
 MODULE = "jaas module"
 """The name under which the login module is kept among the settings."""

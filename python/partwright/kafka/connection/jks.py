@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from partwright.errors import PartwrightError
 
-__all__ = ["MAGIC", "Entries", "opened", "read"]
-
 MAGIC = bytes.fromhex("feedfeed")
 _DIGEST = 20
 _SALTED = b"Mighty Aphrodite"

@@ -7,10 +7,10 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from partwright._check import first_line, shown
 from partwright.errors import PartwrightError
@@ -18,27 +18,6 @@ from partwright.kafka.connection import jaas, names, properties
 from partwright.kafka.connection.jaas import MODULE, MODULES
 from partwright.kafka.connection.names import words
 from partwright.kafka.connection.secret import HIDDEN, Secret, clear
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-__all__ = [
-    "JAAS",
-    "Layer",
-    "Setting",
-    "Settings",
-    "file_bytes",
-    "merged",
-    "of_command_line",
-    "of_file",
-    "of_mapping",
-    "readable_by_others",
-    "refuse_placeholder",
-    "setting_error",
-    "spoken_of",
-    "text_of",
-    "value_error",
-]
 
 # The only callback is confluent-kafka's `oauth_cb`.
 Value: TypeAlias = "str | Secret | Callable[[str], object]"

@@ -14,27 +14,6 @@ from dataclasses import dataclass
 from partwright._check import meant, shown
 from partwright.errors import PartwrightError
 
-__all__ = [
-    "ALIASES",
-    "CALLBACKS",
-    "COMMON",
-    "EMPTY",
-    "JAVA",
-    "JAVA_ALONE",
-    "LIBRDKAFKA",
-    "NOT_GIVEN",
-    "REACHING",
-    "READING",
-    "RECONNECT",
-    "SECRETS",
-    "checked_value",
-    "for_java",
-    "for_librdkafka",
-    "is_known",
-    "nearest",
-    "words",
-]
-
 _INT = 2**31 - 1
 _LONG = 2**63 - 1
 

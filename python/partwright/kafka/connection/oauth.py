@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from partwright._check import shown
@@ -12,14 +13,10 @@ from partwright.kafka.connection.secret import Secret, clear
 from partwright.kafka.connection.tls import trusted_pem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from partwright.kafka.connection.layers import Settings, Value
 
     # The settings by librdkafka's names, those by Java's (None if Java cannot do it), and the settings that are used.
     Found: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Value] | None, set[str]]
-
-__all__ = ["HANDLER", "UNSECURED_HANDLER", "read_oauth"]
 
 HANDLER = "OAuthBearerLoginCallbackHandler"
 UNSECURED_HANDLER = "OAuthBearerUnsecuredLoginCallbackHandler"

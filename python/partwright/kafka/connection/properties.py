@@ -10,15 +10,11 @@ it contains one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-__all__ = ["Property", "decode", "properties_text", "read"]
 
 _BLANK = " \t\f"
 # Key and value of a logical line, still with their escapes.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,12 +22,7 @@ from partwright.kafka.connection.secret import Secret, clear
 from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import ModuleType
-
     from partwright.kafka.connection.layers import Settings, Value
-
-__all__ = ["Sasl", "Signer", "read_sasl", "region_of", "signer"]
 
 _HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z]{2}(?:-[a-z]+)+-[0-9]+)\.amazonaws\.com(?:\.cn)?$")
 _PROFILE, _ROLE, _SESSION = "awsProfileName", "awsRoleArn", "awsRoleSessionName"

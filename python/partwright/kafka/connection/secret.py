@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from collections.abc import Iterable
+from typing import NoReturn, Self, TypeVar
 from urllib.parse import quote, quote_plus
 
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Self
-
-__all__ = ["HIDDEN", "Secret", "SecretHolder", "clear", "without"]
 
 _Value = TypeVar("_Value")
 

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 import ssl
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,11 @@ from partwright.kafka.connection.secret import Secret
 from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from cryptography.hazmat.primitives.serialization.pkcs12 import (
         PKCS12Certificate,
         PKCS12KeyAndCertificates,
     )
     from cryptography.x509 import Certificate
-
-__all__ = ["Pair", "certificates", "go_together", "is_pem", "key_store", "pair_of_texts", "trust_store"]
 
 _TYPES = ("JKS", "PEM", "PKCS12")
 _JCEKS = bytes.fromhex("cececece")

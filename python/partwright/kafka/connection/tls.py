@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,12 +21,8 @@ from partwright.kafka.connection.layers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from partwright.kafka.connection.layers import Settings
     from partwright.kafka.connection.stores import Pair
-
-__all__ = ["Tls", "read_tls", "trusted_pem"]
 
 _Value = TypeVar("_Value")
 _TRUST_STORE, _TRUST_TYPE = "ssl.truststore.location", "ssl.truststore.type"

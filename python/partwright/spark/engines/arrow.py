@@ -7,11 +7,12 @@ without loss, and `mapInArrow` for a table.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
 
@@ -20,14 +21,8 @@ from partwright.spark.executors.sealed import seal
 from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from pyspark.sql import DataFrame
     from pyspark.sql._typing import UserDefinedFunctionLike
     from pyspark.sql.types import DataType
-
-__all__ = ["Batches", "column", "is_column", "sql_function", "to_arrow", "with_column"]
 
 Batches: TypeAlias = Iterator[tuple[pa.Array, ...]]
 """A task's batches, each with the requested columns."""

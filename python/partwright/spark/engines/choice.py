@@ -5,35 +5,15 @@ from __future__ import annotations
 import io
 import re
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, PySparkRuntimeError
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from partwright._check import unknown
 from partwright.errors import PartwrightError
 from partwright.spark.requirements import is_stopped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark.sql import Column, DataFrame
-
-
-__all__ = [
-    "ARROW",
-    "JVM",
-    "MARK",
-    "OF_TASKS",
-    "SETTING",
-    "active_session",
-    "chosen",
-    "engine_of",
-    "exact",
-    "explained",
-    "refuse_stopped",
-]
 
 
 def explained(df: DataFrame, mode: str) -> str:

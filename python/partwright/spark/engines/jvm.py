@@ -7,8 +7,9 @@ Spark's class path. Each kind is compared with the core before its first use in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright import _core
@@ -18,13 +19,6 @@ from partwright.spark.engines.choice import MARK, active_session
 from partwright.spark.engines.jvm_proof import WHOLE, prove
 from partwright.spark.requirements import is_remote
 from partwright.spark.words import BITS, signed, times
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, SparkSession
-
-__all__ = ["murmur2_of", "partition_of"]
 
 # org.apache.kafka.common.utils.Utils.murmur2.
 _SEED, _FACTOR = 0x9747B28C, 0x5BD1E995

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.requirements import is_of_server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import Column, SparkSession
-
-__all__ = ["WHOLE", "differs", "prove", "session_id"]
 
 WHOLE = {"java:short": 2, "java:int": 4, "java:long": 8}
 """How many bytes a whole number's key has, by its key type."""

@@ -6,22 +6,17 @@ call Python for that. No row comes to Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import Column, SparkSession
 
 from partwright import _core
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.spark.engines import jvm
 from partwright.spark.engines.static_invoke import as_expression, from_expression
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import Column, SparkSession
-
-__all__ = ["register_expressions"]
 
 # How many arguments may follow the key.
 _SETTINGS = range(1, 4)

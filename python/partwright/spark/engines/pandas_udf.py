@@ -8,12 +8,14 @@ they are, and refuses uncertain values.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
@@ -21,13 +23,8 @@ from partwright.spark.executors.sealed import seal
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pyspark.sql import Column
     from pyspark.sql._typing import UserDefinedFunctionLike
     from pyspark.sql.types import DataType
-
-__all__ = ["column", "sql_function"]
 
 # Type checkers do not see it, because it is made while its module is imported.
 _pandas_udf: Any = sf.pandas_udf  # type: ignore[attr-defined]

@@ -5,23 +5,18 @@ None of this is public in Python: it reaches Spark's own Scala through py4j, whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.engines.jvm_proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, SparkSession
-
-__all__ = ["as_expression", "called", "from_expression", "murmur2_called"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 

@@ -11,24 +11,17 @@ import re
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable, Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import distribution, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
-from partwright._check import first_line
+from pyspark.sql import SparkSession
+
+from partwright._check import Json, first_line
 from partwright.errors import PartwrightError
 from partwright.folders import cache_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from types import ModuleType
-
-    from pyspark.sql import SparkSession
-
-    from partwright._check import Json
-
-__all__ = ["files_of", "misfit", "packed", "send_own_code"]
 
 _PACKAGE = "partwright"
 # What its modules import besides pyarrow and PySpark, all in pure Python: a worker need not have these either.

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from partwright._check import first_line
+from partwright._check import Json, first_line
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
@@ -27,16 +28,6 @@ from partwright.spark.executors.archives import misfit
 from partwright.spark.executors.replies import Reply, ask_executors, in_time
 from partwright.spark.executors.sealed import advice, finder, folder_sent
 from partwright.spark.requirements import pyspark_version, require_classic
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark.sql import DataFrame
-
-    from partwright._check import Json
-
-
-__all__ = ["ExecutorDiagnosis", "ExecutorRow", "doctor", "examined", "looked_at"]
 
 
 def _facts_reader() -> Callable[[int], str]:

@@ -11,23 +11,16 @@ import json
 import threading
 import time
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from partwright._check import first_line
+from partwright._check import Json, first_line
 from partwright.errors import PartwrightError
 from partwright.spark.requirements import is_of_server, is_stopped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from partwright._check import Json
-
-
-__all__ = ["Asking", "Reply", "ask_executors", "in_time", "is_classic"]
 
 _MOST_JOBS = 64
 

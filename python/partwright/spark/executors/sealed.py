@@ -8,15 +8,11 @@ sent by value: this one finds partwright, compares its version with the driver's
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from pyspark import cloudpickle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["advice", "finder", "folder_sent", "seal"]
 
 
 def seal(function: Any) -> Callable[..., Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
@@ -10,11 +12,6 @@ from partwright.spark.executors.archives import packed
 from partwright.spark.executors.doctor import TIMEOUT_S, examined
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.executors.sealed import folder_sent
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["ship"]
 
 # What Spark Connect sessions have been sent: a server of Spark 3.5 takes an archive once, and then refuses it silently.
 _TAKEN: set[tuple[str, str]] = set()

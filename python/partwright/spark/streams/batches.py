@@ -13,10 +13,11 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import counted
@@ -36,24 +37,8 @@ from partwright.spark.resumed_rows import record_bytes, rest_of, rows_there
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from partwright.kafka.connection import KafkaConfig
     from partwright.producer.configs import ProducerConfig
-
-__all__ = [
-    "BatchDone",
-    "BatchNote",
-    "BatchWriter",
-    "DamagedNoteError",
-    "StreamNote",
-    "StreamNotes",
-    "StreamOptions",
-    "refuse_together",
-    "run_of",
-]
 
 _VERSION = 2
 _FOLDER = "partwright"

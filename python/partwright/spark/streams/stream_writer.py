@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+
 from partwright._check import options as options_of
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
@@ -19,7 +21,6 @@ from partwright.spark.streams.batches import BatchWriter, StreamNotes, StreamOpt
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
     from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
