@@ -122,35 +122,6 @@ def test_every_public_function_says_what_it_takes_gives_and_refuses(module: str)
             assert annotation.annotation is not inspect.Parameter.empty, f"{module}.{name} {annotation}"
 
 
-@pytest.mark.parametrize(
-    "path", sorted(PYTHON.rglob("*.py")), ids=lambda path: path.relative_to(PYTHON).as_posix()
-)
-def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    listed: list[str] | None = None
-    defined, imported = set(), set()
-    nodes = list(tree.body)
-    if "def __getattr__" in path.read_text(encoding="utf-8"):
-        # A name imported only for the type checker is returned when it is asked for.
-        nodes += [each for node in tree.body if isinstance(node, ast.If) for each in node.body]
-    for node in nodes:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            defined.add(node.name)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = [target.id for target in targets if isinstance(target, ast.Name)]
-            if names == ["__all__"] and node.value is not None:
-                listed = ast.literal_eval(node.value)
-            defined |= set(names)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imported |= {alias.asname or alias.name for alias in node.names}
-    if listed is None:
-        assert path.name in {"__init__.py", "__main__.py", "embedded_supervisor.py"}
-        return
-    assert set(listed) <= defined | imported
-    assert len(set(listed)) == len(listed)
-
-
 @pytest.mark.parametrize("module", PUBLIC)
 def test_no_public_function_hides_a_module(module: str) -> None:
     found = importlib.import_module(module)
