@@ -32,11 +32,11 @@ Fields: TypeAlias = Mapping[str, Any]
 """The fields of a JSON object, or of a table's row, for reading only."""
 
 
-def refused(given: object, what: str, reason: str, where: str = "") -> PartwrightError:
+def refused(value: object, what: str, reason: str, where: str = "") -> PartwrightError:
     """The error for a refused value; its attributes hold the field and the reason as well as its sentence.
 
     Args:
-        given: The value.
+        value: The value.
         what: The name of the field or argument.
         reason: Why it is refused, as in the sentence.
         where: The beginning of the sentence.
@@ -46,25 +46,25 @@ def refused(given: object, what: str, reason: str, where: str = "") -> Partwrigh
         >>> print(error, error.field, error.value, error.reason, sep=" | ")
         event 3: linger.ms is a time, not -1 | linger.ms | -1 | is a time, not -1
     """
-    return PartwrightError(f"{where}{what} {reason}", field=what, value=given, reason=reason)
+    return PartwrightError(f"{where}{what} {reason}", field=what, value=value, reason=reason)
 
 
-def whole(given: object, what: str, least: int, most: int, where: str = "") -> int:
+def whole(value: object, what: str, least: int, most: int, where: str = "") -> int:
     """A whole number within its bounds.
 
     Raises:
         PartwrightError: The value is not a whole number, or out of bounds.
     """
-    return _integer(given, what, range(least, most + 1), f"from {least} to {most}", where)
+    return _integer(value, what, range(least, most + 1), f"from {least} to {most}", where)
 
 
-def optional(given: object, what: str, least: int, most: int, where: str = "") -> int | None:
+def optional(value: object, what: str, least: int, most: int, where: str = "") -> int | None:
     """A whole number within its bounds, or None.
 
     Raises:
         PartwrightError: The value is neither.
     """
-    return None if given is None else whole(given, what, least, most, where)
+    return None if value is None else whole(value, what, least, most, where)
 
 
 def spelled(parameter: str) -> str:
@@ -97,7 +97,7 @@ def spelled_as_options() -> Iterator[None]:
         _AS_OPTIONS.reset(token)
 
 
-def options(given: _Options | None, kind: type[_Options], name: str) -> _Options:
+def options(value: _Options | None, kind: type[_Options], name: str) -> _Options:
     """The options object that a function takes; None stands for its defaults.
 
     Raises:
@@ -109,24 +109,24 @@ def options(given: _Options | None, kind: type[_Options], name: str) -> _Options
         Traceback (most recent call last):
         partwright.errors.PartwrightError: workload is a partwright.Workload(...), not {'key': 'id'}
     """
-    if given is None:
+    if value is None:
         return kind()
-    if not isinstance(given, kind):
+    if not isinstance(value, kind):
         import partwright  # noqa: PLC0415 - it imports this module
 
         package = (
             "partwright" if kind.__name__ in partwright.__all__ else ".".join(kind.__module__.split(".")[:2])
         )
-        raise PartwrightError(f"{name} is a {package}.{kind.__name__}(...), not {shown(given)}", value=given)
-    return given
+        raise PartwrightError(f"{name} is a {package}.{kind.__name__}(...), not {shown(value)}", value=value)
+    return value
 
 
-def at_least_one(given: object, what: str, highest: int = MOST_MADE) -> int:
+def at_least_one(value: object, what: str, highest: int = MOST_MADE) -> int:
     """Check a whole number: at least 1, and at most `most` or the highest partition count."""
-    return _integer(given, what, range(1, highest + 1), f", 1 to {highest}")
+    return _integer(value, what, range(1, highest + 1), f", 1 to {highest}")
 
 
-def bits(given: object, what: str, values: range) -> int:
+def bits(value: object, what: str, values: range) -> int:
     """A number of one of Java's types.
 
     Examples:
@@ -134,18 +134,18 @@ def bits(given: object, what: str, values: range) -> int:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: the seed is a whole number of 32 bits, not 2147483648
     """
-    return _integer(given, what, values, f"of {values[-1].bit_length() + 1} bits")
+    return _integer(value, what, values, f"of {values[-1].bit_length() + 1} bits")
 
 
-def _integer(given: object, what: str, values: range, bounds: str, where: str = "") -> int:
-    number = as_int(given)
+def _integer(value: object, what: str, values: range, bounds: str, where: str = "") -> int:
+    number = as_int(value)
     if number is None or number not in values:
         space = "" if bounds.startswith(",") else " "
-        raise refused(given, what, f"is a whole number{space}{bounds}, not {shown(given)}", where)
+        raise refused(value, what, f"is a whole number{space}{bounds}, not {shown(value)}", where)
     return number
 
 
-def as_int(given: object) -> int | None:
+def as_int(value: object) -> int | None:
     """A whole number of Python's, numpy's or another library's type as an int; None for anything else, also a bool.
 
     Examples:
@@ -153,12 +153,12 @@ def as_int(given: object) -> int | None:
         >>> as_int(np.int64(6)), as_int(True), as_int(6.0)
         (6, None, None)
     """
-    if type(given) is int:
-        return given
-    if isinstance(given, bool) or type(given).__name__ in {"bool", "bool_"}:
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return None
     try:
-        return operator.index(given)  # type: ignore[arg-type] # a TypeError is the answer
+        return operator.index(value)  # type: ignore[arg-type] # a TypeError is the answer
     except TypeError:
         return None
 
@@ -185,7 +185,7 @@ def refuse_many(count: int, what: str, where: str = "") -> None:
         )
 
 
-def object_fields(given: object, what: str, names: Sequence[str], needs: str | None) -> Json:
+def object_fields(value: object, what: str, names: Sequence[str], needs: str | None) -> Json:
     """Check an object's fields: only known ones, and the required one if there is one.
 
     Examples:
@@ -193,15 +193,15 @@ def object_fields(given: object, what: str, names: Sequence[str], needs: str | N
         Traceback (most recent call last):
         partwright.errors.PartwrightError: a broker has no field 'rak': did you mean 'rack'? There are id and rack
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(value, Mapping):
         having = f" with {needs}" if needs is not None else ""
-        raise PartwrightError(f"{what} is an object{having}, not {shown(given)}")
-    for name in given:
+        raise PartwrightError(f"{what} is an object{having}, not {shown(value)}")
+    for name in value:
         if name not in names:
             raise PartwrightError(f"{what} has no field {shown(name)}{_near_or_all(name, names)}", value=name)
-    if needs is not None and needs not in given:
+    if needs is not None and needs not in value:
         raise PartwrightError(f"{what} has no {needs}: name it")
-    return dict(given)
+    return dict(value)
 
 
 def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name once") -> Any:
@@ -222,10 +222,10 @@ def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name
     """
 
     def once(pairs: list[tuple[str, object]]) -> Json:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             raise same_name_twice(_first_repeated(name for name, _ in pairs), then=again())
-        return found
+        return members
 
     return json.loads(text, object_pairs_hook=once)
 
@@ -245,17 +245,17 @@ def same_name_twice(name: str, where: str = "", then: str = "") -> PartwrightErr
     return PartwrightError(f"{where}{shown(name)} {reason}", field=name, reason=reason)
 
 
-def listed(given: object, what: str, of: type | None = None, where: str = "") -> tuple[Any, ...]:
+def listed(value: object, what: str, of: type | None = None, where: str = "") -> tuple[Any, ...]:
     """Return any list as a tuple; if `of` is given, every value must be of that type."""
-    if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
-        raise PartwrightError(f"{where}{what}: a list is needed, not {shown(given)}", field=what, value=given)
-    found = tuple(given)
-    for each in found:
+    if not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)):
+        raise PartwrightError(f"{where}{what}: a list is needed, not {shown(value)}", field=what, value=value)
+    values = tuple(value)
+    for each in values:
         if of is not None and not isinstance(each, of):
             raise PartwrightError(
                 f"{where}{what}: {shown(each)} is not of type {of.__name__}", field=what, value=each
             )
-    return found
+    return values
 
 
 def is_topic(name: str) -> bool:
@@ -272,25 +272,25 @@ def is_topic(name: str) -> bool:
         return True
     if name.lower().startswith("kafka:"):
         # An address with an @ may have a password.
-        said, path = ("this", None) if "@" in name else (repr(name), name)
-        raise PartwrightError(f"{said} is not a topic's address: write kafka://host:port/topic", path=path)
+        subject, path = ("this", None) if "@" in name else (repr(name), name)
+        raise PartwrightError(f"{subject} is not a topic's address: write kafka://host:port/topic", path=path)
     return False
 
 
-def hex_key(given: object, where: str = "") -> bytes | None:
+def hex_key(value: object, where: str = "") -> bytes | None:
     """The bytes of a key, of their hex digits in JSON; None for a null key."""
-    if given is None:
+    if value is None:
         return None
     try:
-        return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
+        return bytes.fromhex(value)  # type: ignore[arg-type]  # a TypeError is one of the refusals
     except (TypeError, ValueError):
-        reason = f"a key is bytes in hex, or null, not {shown(given)}"
-        raise PartwrightError(f"{where}{reason}", field="key", value=given, reason=reason) from None
+        reason = f"a key is bytes in hex, or null, not {shown(value)}"
+        raise PartwrightError(f"{where}{reason}", field="key", value=value, reason=reason) from None
 
 
-def number(given: object, what: str, highest: int = MOST_INT, otherwise: str = "") -> int:
+def number(value: object, what: str, highest: int = MOST_INT, note: str = "") -> int:
     """A whole number from 0 to the highest one, of Java's `int` as a rule."""
-    return _integer(given, what, range(highest + 1), f", 0 to {highest}{otherwise}")
+    return _integer(value, what, range(highest + 1), f", 0 to {highest}{note}")
 
 
 def unknown(name: object, what: str, names: Iterable[str], where: str = "the cluster") -> PartwrightError:
@@ -319,24 +319,24 @@ def there_are(ids: Iterable[int], what: str) -> str:
     return f"there are the {what} {enumeration(names)}" if names else f"there are no {what}"
 
 
-def is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
+def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
     """Whether a caller names a file where a table is taken.
 
     Examples:
         >>> is_path("orders.csv"), is_path({"key": ["a"]})
         (True, False)
     """
-    return isinstance(given, (str, os.PathLike))
+    return isinstance(value, (str, os.PathLike))
 
 
-def shown(given: object) -> str:
+def shown(value: object) -> str:
     """A value as part of a sentence: cut if it is very long, and only its type if it takes several lines."""
     try:
-        text = reprlib.repr(given)
+        text = reprlib.repr(value)
     except ValueError:
         # A number with more digits than Python writes.
         text = "\n"
-    return text if "\n" not in text else f"a value of type {type(given).__name__}"
+    return text if "\n" not in text else f"a value of type {type(value).__name__}"
 
 
 def first_line(error: BaseException) -> str:

@@ -36,45 +36,45 @@ def stored(kind: type[_Kind], content: str | bytes, version: int | None = None) 
         >>> stored(make_dataclass("Note", [("records", int)]), '{"version": 2, "records": 7}', 2)
         Note(records=7)
     """
-    told = json.loads(content)
+    data = json.loads(content)
     if version is not None:
-        if not isinstance(told, dict) or "version" not in told:
+        if not isinstance(data, dict) or "version" not in data:
             raise ValueError("it has no version")
-        if (theirs := told.pop("version")) != version:
+        if (theirs := data.pop("version")) != version:
             raise OtherVersionError(theirs)
-    value: _Kind = _value(kind, told, "it")
+    value: _Kind = _value(kind, data, "it")
     return value
 
 
-def _value(kind: Any, told: Any, name: str) -> Any:
+def _value(kind: Any, data: Any, name: str) -> Any:
     """A JSON value as what an annotation says."""
     origin, of = get_origin(kind) or kind, get_args(kind)
     if isinstance(kind, UnionType):
         for each in of:
             with suppress(ValueError):
-                return _value(each, told, name)
+                return _value(each, data, name)
     elif is_dataclass(origin):
-        return _fields(kind, told)
-    elif origin in (dict, Mapping) and isinstance(told, dict):
-        return {of[0](key): _value(of[1], value, name) for key, value in told.items()}
-    elif origin is list and isinstance(told, list) and {*map(type, told)} <= {*of}:
-        return told
-    elif isinstance(told, list) and origin in (list, tuple):
-        kinds = of if origin is tuple and Ellipsis not in of else [of[0]] * len(told)
-        if len(kinds) == len(told):
-            return origin(_value(each, value, name) for each, value in zip(kinds, told, strict=True))
-    elif type(told) is kind:
-        return told
-    raise ValueError(f"{name!r} is {told!r}")
+        return _fields(kind, data)
+    elif origin in (dict, Mapping) and isinstance(data, dict):
+        return {of[0](key): _value(of[1], value, name) for key, value in data.items()}
+    elif origin is list and isinstance(data, list) and {*map(type, data)} <= {*of}:
+        return data
+    elif isinstance(data, list) and origin in (list, tuple):
+        kinds = of if origin is tuple and Ellipsis not in of else [of[0]] * len(data)
+        if len(kinds) == len(data):
+            return origin(_value(each, value, name) for each, value in zip(kinds, data, strict=True))
+    elif type(data) is kind:
+        return data
+    raise ValueError(f"{name!r} is {data!r}")
 
 
-def _fields(kind: Any, told: Any) -> Any:
-    if not isinstance(told, dict):
-        raise ValueError(f"it holds {type(told).__name__}, not an object")  # noqa: TRY004 - one error for all damage
+def _fields(kind: Any, data: Any) -> Any:
+    if not isinstance(data, dict):
+        raise ValueError(f"it holds {type(data).__name__}, not an object")  # noqa: TRY004 - one error for all damage
     hints = _hints(kind)
     for field in fields(kind):
-        if field.name not in told and field.default is MISSING and field.default_factory is MISSING:
+        if field.name not in data and field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"{field.name!r} is missing")
-    if unknown := told.keys() - hints.keys():
+    if unknown := data.keys() - hints.keys():
         raise ValueError(f"{min(unknown)!r} is unknown")
-    return kind(**{name: _value(hints[name], value, name) for name, value in told.items()})
+    return kind(**{name: _value(hints[name], value, name) for name, value in data.items()})

@@ -107,8 +107,8 @@ class Answer:
     @property
     def question(self) -> Question:
         """What it answers; its page and its title repeat it."""
-        asked: Question = self.__dict__.get("question", Question())
-        return asked
+        own_question: Question = self.__dict__.get("question", Question())
+        return own_question
 
     def with_question(self, question: Question) -> Self:
         """The same answer with its question, for a function that has options objects and for a command."""

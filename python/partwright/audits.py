@@ -258,16 +258,22 @@ def copartition(
                 # Nothing is known about B, so there is no answer.
                 raise Ended(signal.SIGINT)
             summed.append(side.summed(records))
-        found = meet(*summed)
-        if not found.keys_shared and found.a.n == found.b.n and any(records.is_part for records in opened):
+        meeting = meet(*summed)
+        if (
+            not meeting.keys_shared
+            and meeting.a.n == meeting.b.n
+            and any(records.is_part for records in opened)
+        ):
             raise PartwrightError(
                 "no key is in both of the parts that were read, so it is open whether the topics meet: read more "
                 "of them"
             )
         read = tuple(records.read_counts() for records in opened)
         if any(side.source.name for side in sides):
-            found = replace(found, names=(str(sides[0].source.name or "A"), str(sides[1].source.name or "B")))
-        return replace(found, read=read if any(read) else None)
+            meeting = replace(
+                meeting, names=(str(sides[0].source.name or "A"), str(sides[1].source.name or "B"))
+            )
+        return replace(meeting, read=read if any(read) else None)
 
 
 class _Side:

@@ -113,9 +113,9 @@ def _expression(
             f"the column is given by its name, such as 'customer', not as a {type(column).__name__}"
         )
     schema = df.schema()
-    given = schema.types[_formats.find_column("DataFrame", schema.names, column)]
+    column_type = schema.types[_formats.find_column("DataFrame", schema.names, column)]
     # Called on an empty column, the function itself tells whether it takes that type, and what it returns.
-    gives = function(_pa.array([], given)).type
-    made = _datafusion.udf(function, [given], gives, "immutable", name)
+    gives = function(_pa.array([], column_type)).type
+    made = _datafusion.udf(function, [column_type], gives, "immutable", name)
     quoted = column.replace('"', '""')
     return made(_datafusion.col(f'"{quoted}"'))

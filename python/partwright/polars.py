@@ -66,8 +66,8 @@ def expression(
 ) -> _pl.Expr:
     """A function of a Series of keys as an expression, with the name of the keys if it has none of its own."""
     dtype = _pl.Series(_pa.array([], returns)).dtype
-    found = keys.map_batches(function, return_dtype=dtype, is_elementwise=True)
-    return found if name is None else found.alias(name)
+    expr = keys.map_batches(function, return_dtype=dtype, is_elementwise=True)
+    return expr if name is None else expr.alias(name)
 
 
 @_pl.api.register_series_namespace("kafka")

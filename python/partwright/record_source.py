@@ -294,7 +294,7 @@ class _OpenTopic(OpenRecords):
 def _open_files(
     source: RecordSource, columns: Mapping[str, str], key_type: str | None
 ) -> Iterator[OpenRecords]:
-    wanted = [
+    requests = [
         ColumnRequest(name, text_type(key_type if role == "key" else "java:long"), lenient=role != "key")
         for role, name in columns.items()
     ]
@@ -303,7 +303,7 @@ def _open_files(
         def batches() -> Iterator[dict[str, Column]]:
             rows = 0
             with source.watch(str(source.name)) as watched:
-                for batch in records.read(wanted):
+                for batch in records.read(requests):
                     yield dict(zip(columns, batch, strict=True))
                     rows += len(batch[0])
                     watched(rows, records.done)
@@ -311,7 +311,7 @@ def _open_files(
         yield OpenRecords(source, batches())
 
 
-def topic_key_type(given: str | None) -> str | None:
+def topic_key_type(value: str | None) -> str | None:
     """Check the key type for a topic's keys, which are bytes already.
 
     Raises:
@@ -321,11 +321,11 @@ def topic_key_type(given: str | None) -> str | None:
         >>> topic_key_type("utf8"), topic_key_type("confluent:strip-id")
         (None, 'confluent:strip-id')
     """
-    if given in {None, "bytes", "utf8", "java:string"}:
+    if value in {None, "bytes", "utf8", "java:string"}:
         return None
-    if given != "confluent:strip-id":
+    if value != "confluent:strip-id":
         raise PartwrightError(
-            f"a topic's keys are bytes already, whatever they stand for: leave out {spelled('key_type')} {given}, or "
+            f"a topic's keys are bytes already, whatever they stand for: leave out {spelled('key_type')} {value}, or "
             "give confluent:strip-id to hash what is behind a schema's id"
         )
-    return given
+    return value

@@ -23,10 +23,10 @@ class Ended(KeyboardInterrupt):
         number: The signal's number.
     """
 
-    def __init__(self, number: int, said: str = "") -> None:
+    def __init__(self, number: int, message: str = "") -> None:
         self.number = number
         name = signal.Signals(number).name
-        super().__init__(said or ("interrupted" if number == signal.SIGINT else f"ended by {name}"))
+        super().__init__(message or ("interrupted" if number == signal.SIGINT else f"ended by {name}"))
 
     @property
     def exit_code(self) -> int:

@@ -44,12 +44,12 @@ def imported(what: str, path: str) -> Any:
         ) from error
 
 
-def made(what: str, given: object) -> Any:
+def made(what: str, object_or_path: object) -> Any:
     """An object from itself, its class, or its class's path.
 
     Args:
         what: What it should be, for the sentence.
-        given: The object, its class, or the path.
+        object_or_path: The object, its class, or the path.
 
     Raises:
         PartwrightError: It cannot be imported, or its class cannot be called without arguments.
@@ -58,7 +58,7 @@ def made(what: str, given: object) -> Any:
         >>> made("encoder", "json.JSONEncoder").skipkeys
         False
     """
-    value = imported(what, given) if isinstance(given, str) else given
+    value = imported(what, object_or_path) if isinstance(object_or_path, str) else object_or_path
     return called(f"{value.__qualname__}()", value) if isinstance(value, type) else value
 
 

@@ -90,7 +90,7 @@ def test_each_step_of_a_move_is_what_the_leaders_client_gives(
     old: str, new: str, assignor: str, asked_of: list[dict[str, Any]]
 ) -> None:
     timeline = play(move(old, new, client=old, assignor=assignor))
-    assert timeline.settled
+    assert timeline.is_settled
     assert timeline.failures() == []
     generations = list(timeline.generations())
     # Each start has an id of its own: c0, then c0-2.

@@ -248,7 +248,7 @@ def test_a_comparison_plays_each_protocol_with_and_without_static_members() -> N
     compared = pw.group.compare({"topics": {"t": 8}, "events": "+4, roll"})
     assert list(compared) == [(name, static) for name in VARIANTS for static in (False, True)]
     for (name, static), timeline in compared.items():
-        assert timeline.settled
+        assert timeline.is_settled
         assert timeline.failures() == []
         # Who returns in time is not missed, whatever the protocol.
         assert static == (timeline.cost.generations <= 2), name
@@ -298,7 +298,7 @@ def test_whatever_happens_each_partition_has_one_reader_in_the_end() -> None:
         script = script_of(draw)
         timeline = pw.group.play(script)
         told = (seed, script)
-        assert timeline.settled, told
+        assert timeline.is_settled, told
         numbers = [each["generation"] for each in timeline.generations()]
         # A coordinator that takes over goes on from what was written: a rebalance under way then never was.
         if not any("move_coordinator" in event for event in script["events"]):

@@ -316,7 +316,7 @@ def test_a_group_at_rest_does_not_notice_that_its_coordinator_moves(protocol: st
     move = {"at_ms": 60_000, "move_coordinator": True}
     timeline = play(*TWO, move, protocol=protocol, until_ms=200_000)
     assert len(rounds(timeline)) == 2
-    assert timeline.settled
+    assert timeline.is_settled
     assert timeline.failures() == []
 
 
@@ -376,7 +376,7 @@ def test_a_member_that_is_refused_for_good_ends(
 ) -> None:
     timeline = play(*events, **script)
     assert errors(timeline) == [ended]
-    assert timeline.settled
+    assert timeline.is_settled
     assert ended[0] not in readers(timeline, timeline.ended_ms).values()
 
 
@@ -479,7 +479,7 @@ def test_a_member_subscribes_in_the_midst_of_a_rebalance() -> None:
         {"at_ms": 70_000, "subscribe": "c3", "topics": ["t", "u"]},
     ]
     timeline = play(*events, topics={"t": 3, "u": 1})
-    assert timeline.settled
+    assert timeline.is_settled
     assert why(timeline)[-2:] == ["c3 joined", "c3 changed its subscription"]
     assert len(readers(timeline, timeline.ended_ms)) == 4
     last = list(timeline.generations())[-1]["assignment"]
@@ -571,7 +571,7 @@ def test_a_static_member_that_returns_with_fewer_topics_takes_part_in_one_rebala
             {"at_ms": 60_000, "restart": "c2", "topics": ["t"]},
         ]
         timeline = play(*events, topics={"t": 2, "u": 2}, static=True, assignor=assignor, latency_ms=0)
-        assert timeline.settled
+        assert timeline.is_settled
         assert {name for part, name in readers(timeline, timeline.ended_ms).items() if part[0] == "u"} == {
             "c1"
         }
@@ -676,7 +676,7 @@ def test_a_comparison_plays_a_script_under_each_protocol() -> None:
             {"protocol": "consumer", "assignor": "uniform"} if name == "consumer" else {"assignor": name}
         )
         assert timeline.cost == group.play({**alone, **variant}).cost
-        assert timeline.settled
+        assert timeline.is_settled
     for name in names:
         assert compared[name, True].cost.moved <= compared[name, False].cost.moved
         assert compared[name, True].cost.generations < compared[name, False].cost.generations
@@ -743,13 +743,13 @@ def test_a_vote_for_an_assignor_is_not_outvoted_by_those_who_name_none() -> None
     events = [join(0, "a"), join(5000, "b", assignor="range")]
     timeline = play(*events, protocol="consumer", topics={"t": 5, "u": 3}, until_ms=60_000)
     assert [each["generation"] for each in timeline.generations()] == [2, 3]
-    assert timeline.settled
+    assert timeline.is_settled
 
 
 def test_consumers_of_like_names_have_ids_of_their_own() -> None:
     events = [join(0, "c1"), join(0, "c1-2"), {"at_ms": 60_000, "restart": "c1"}]
     timeline = play(*events, protocol="consumer", topics={"t": 6})
-    assert timeline.settled
+    assert timeline.is_settled
     assert sorted(Counter(readers(timeline, timeline.ended_ms).values()).items()) == [("c1", 3), ("c1-2", 3)]
 
 

@@ -129,7 +129,7 @@ class _Events:
 
 def check(script: dict[str, Any]) -> None:
     timeline = group.play(script)
-    assert timeline.settled
+    assert timeline.is_settled
     assert timeline.failures() == []
     numbers = [each["generation"] for each in timeline.generations()]
     # A coordinator that takes over goes on from the last generation whose leader had sent a SyncGroup.

@@ -344,7 +344,7 @@ def test_odd_values_in_scripts_are_played_or_refused(protocol: str) -> None:
 def test_a_long_time_is_played_soon() -> None:
     month = 31 * 24 * 3_600_000
     timeline = group.play(script(JOIN, until_ms=month))
-    assert (timeline.ended_ms, timeline.settled) == (month, True)
+    assert (timeline.ended_ms, timeline.is_settled) == (month, True)
     assert refused(script(JOIN, until_ms=month + 1)).startswith("until_ms is a whole number from 0 to")
 
 

@@ -102,5 +102,5 @@ def test_every_word_is_played() -> None:
     words = "+4, roll2, surge50%, node1, scale 2..6: 10 60 20 / 10, broker, wait 5s, t+2, roll/1s"
     for protocol in ("classic", "consumer"):
         timeline = play({"topics": {"t": 6}, "protocol": protocol, "events": words})
-        assert timeline.settled
+        assert timeline.is_settled
         assert timeline.unread_at_the_end() == []

@@ -54,18 +54,18 @@ def test_what_are_no_partitions_is_refused(text: str) -> None:
 
 def test_partitions_are_chosen_once_each() -> None:
     bounds = Bounds(partitions=read_partitions("4-6, 0,5,0-0"))
-    assert bounds.chosen("t", 7) == [0, 4, 5, 6]
+    assert bounds.partitions_in("t", 7) == [0, 4, 5, 6]
     with pytest.raises(
         pw.PartwrightError,
         match="--only-partitions names 6, and the topic 't' has 6 partitions: name some of 0 to 5",
     ):
-        bounds.chosen("t", 6)
+        bounds.partitions_in("t", 6)
 
 
 def test_a_huge_range_of_partitions_takes_no_memory() -> None:
     bounds = Bounds(partitions=read_partitions("0-2147483646"))
     with pytest.raises(pw.PartwrightError, match="names 2147483646"):
-        bounds.chosen("t", 12)
+        bounds.partitions_in("t", 12)
 
 
 @pytest.mark.parametrize(("since", "until"), [(5, 5), (6, 5)])

@@ -71,7 +71,7 @@ class Stub:
             elect=[("t", 0)],
             throttle=throttle,
             timeout=more.get("timeout", 60),
-            told=lambda *_: None,
+            progress=lambda *_: None,
             note=notes.append,
         )
         return notes

@@ -363,7 +363,13 @@ def test_what_the_tool_refuses_leaves_no_throttle(
     config = KafkaConfig.read(servers=crowded.bootstrap_servers)
     with pytest.raises(pw.BrokerError) as error:
         live_reassign.execute(
-            config, plan.before, plan.batches, throttle=50_000_000, timeout=60, told=lambda *_: None, note=str
+            config,
+            plan.before,
+            plan.batches,
+            throttle=50_000_000,
+            timeout=60,
+            progress=lambda *_: None,
+            note=str,
         )
     said = str(error.value)
     assert said.startswith(

@@ -23,7 +23,7 @@ PLAN = RecordedRun(
     source="kafka://h:9092/old orders",
     began="2026-11-24 10:00:00 UTC",
     n=12,
-    asked={"--key": "é id", "--limit": None, "--client": "java"},
+    options={"--key": "é id", "--limit": None, "--client": "java"},
     files={"file:///a b.csv": (2**40, 1_767_225_600_123), "file:///b.csv": (0, 0)},
     windows={0: (3, 2**50), 11: (0, 0)},
     cut={"spark.sql.files.maxPartitionBytes": "134217728b"},
@@ -63,7 +63,7 @@ def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Pat
             json.dumps(json.loads(PLAN.to_json()) | damage)
             for damage in [
                 *[{"begin": None}, {"begin": {"a": 1}}, {"files": {"a": 1}}, {"files": []}, {"windows": 3}],
-                *[{"run": "no hex"}, {"run": "00"}, {"run": 7}, {"n": "12"}, {"n": None}, {"asked": []}],
+                *[{"run": "no hex"}, {"run": "00"}, {"run": 7}, {"n": "12"}, {"n": None}, {"options": []}],
                 *[{"cut": [1]}, {"records": None}, {"topic_id": 3}, {"began": None}, {"exactly_once": "yes"}],
             ]
         ),

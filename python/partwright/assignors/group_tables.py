@@ -83,7 +83,7 @@ def group_of(
     return Group.of_columns(topics, list(names.numbers), batch, replicas, rack_names.numbers, order)
 
 
-def owned_of(given: Table) -> Owned:
+def owned_of(owned_rows: Table) -> Owned:
     """The partitions that members own, from a table like `Assignment.to_arrow`'s; a member's rows stay in their order.
 
     Raises:
@@ -95,7 +95,7 @@ def owned_of(given: Table) -> Owned:
         >>> owned.members, owned.topics, owned.lists.to_pylist()[0]
         (['b', 'a'], ['t', 'u'], [{'topic': 0, 'partition': 0}, {'topic': 1, 'partition': 2}])
     """
-    table = read("owned", given, ("member", "topic", "partition"), (), keeps_dictionaries=True)
+    table = read("owned", owned_rows, ("member", "topic", "partition"), (), keeps_dictionaries=True)
     member, members = _numbered(table["member"], "member")
     topic, topics = _numbered(table["topic"], "topic")
     odd: list[int] = []
@@ -138,8 +138,8 @@ def _as_mapping(racks: Mapping[str, Any] | Table | None) -> Mapping[str, Any] | 
     """Racks in the form that `Group.of` takes."""
     if racks is None or not is_table(racks):
         return racks
-    found = once_by_topic("racks", read("racks", racks, ("topic", "racks"), ()), "racks")
-    return {topic: lists for topic, lists in found.items() if lists is not None}
+    racks_by_topic = once_by_topic("racks", read("racks", racks, ("topic", "racks"), ()), "racks")
+    return {topic: lists for topic, lists in racks_by_topic.items() if lists is not None}
 
 
 def _replicas(

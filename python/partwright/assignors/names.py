@@ -96,8 +96,8 @@ def is_own(name: str) -> bool:
 def _is_of_a_client(name: str) -> bool:
     """Whether a client is before a name's colon or a wire name after it: then it is a typing mistake, not a path."""
     clients, wire_names = _client_words()
-    client, _, rest = name.partition(":")
-    return client in clients or rest in wire_names
+    client, _, wire_name = name.partition(":")
+    return client in clients or wire_name in wire_names
 
 
 @functools.cache

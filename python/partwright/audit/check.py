@@ -114,18 +114,18 @@ class Example:
 
     def to_dict(self) -> Json:
         """The object for the JSON output, without `rows` if there is a row or an offset."""
-        found = asdict(self)
+        fields = asdict(self)
         if self.rows is None:
-            del found["rows"]
-        return found
+            del fields["rows"]
+        return fields
 
     def __str__(self) -> str:
         at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
         if self.rows is not None:
             at = counted(self.rows, "row")
-        said = "in no partition" if self.partition is None else f"in partition {plain(self.partition)}"
-        wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
-        return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
+        place = "in no partition" if self.partition is None else f"in partition {plain(self.partition)}"
+        expectation = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
+        return f"{at}: key {short(self.key)} is {place}, {self.client} {expectation}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,28 +310,28 @@ class Check(Answer):
 
         expected = in_one(self._placer.place(keys, where)).cast(pa.int64())
         if partitions is None:
-            found = expected
+            actual = expected
             self.undetermined += expected.null_count
         else:
-            found = self._compared(keys, partitions, offsets, expected)
-        self._seen.add(in_one(encode(as_arrow(keys, self._placer.key_type), self._placer.key_type)), found)
+            actual = self._compared(keys, partitions, offsets, expected)
+        self._seen.add(in_one(encode(as_arrow(keys, self._placer.key_type), self._placer.key_type)), actual)
 
     def _compared(self, keys: Column, partitions: Column, offsets: Column, expected: pa.Array) -> pa.Array:
         """Count the misplaced records of a batch; returns where its records are, null where no partition is."""
-        found = whole_numbers(partitions, "partition", self.rows, self.n)
+        actual = whole_numbers(partitions, "partition", self.rows, self.n)
         self.misplaced = self.misplaced or 0
         # Most batches have no misplaced record, and one comparison shows it.
-        if found.equals(expected):
+        if actual.equals(expected):
             self.undetermined += expected.null_count
-            return found
+            return actual
         inside = pc.fill_null(
-            pc.and_(pc.greater_equal(found, number(0)), pc.less(found, number(self.n))), FALSE
+            pc.and_(pc.greater_equal(actual, number(0)), pc.less(actual, number(self.n))), FALSE
         )
         open_ = pc.is_null(expected)
         # If the client determines no partition, having none is right too.
-        is_nowhere = pc.is_null(found)
+        is_nowhere = pc.is_null(actual)
         inside = pc.or_(inside, pc.and_(open_, is_nowhere))
-        right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), FALSE)))
+        right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(actual, expected), FALSE)))
         self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
         wrong = pc.indices_nonzero(pc.invert(right))
         self.misplaced += len(wrong)
@@ -339,7 +339,7 @@ class Check(Answer):
         self.outside = (self.outside or 0) + len(pc.indices_nonzero(pc.invert(inside)))
         for row in wrong[: max(0, self._limits.show - len(self.examples))].to_pylist():
             self.examples.append(self._example(row, keys, partitions, offsets, expected))
-        return pc.if_else(inside, found, pa.nulls(1, found.type)[0])
+        return pc.if_else(inside, actual, pa.nulls(1, actual.type)[0])
 
     def take(
         self,
@@ -374,8 +374,8 @@ class Check(Answer):
             .rename_columns(["partition", "expected", "rows"])
         )
         order = [("rows", "descending"), ("partition", "ascending"), ("expected", "ascending")]
-        found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
-        return found
+        top_pairs: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
+        return top_pairs
 
     def to_dict(self) -> Json:
         """The result as an object for the JSON output."""
@@ -430,14 +430,14 @@ class Check(Answer):
         expected: Column,
     ) -> Example:
         key = encode(as_arrow(keys, self._placer.key_type).slice(row, 1), self._placer.key_type)[0].as_py()
-        found = partitions[row].as_py()
+        actual = partitions[row].as_py()
         return Example(
             row=self.rows + row if offsets is None else None,
             offset=None if offsets is None else offsets[row].as_py(),
             key=shown_key(key, self._placer.key_type),
             # A number that does not fit into 64 bits is shown as it is.
-            partition=found
-            if isinstance(found, int)
+            partition=actual
+            if isinstance(actual, int)
             else whole_numbers(partitions, "partition")[row].as_py(),
             expected=expected[row].as_py(),
             client=self.client,

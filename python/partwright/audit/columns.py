@@ -96,20 +96,20 @@ def places(
         >>> places(["4", "7.0"]).to_pylist()
         [4, 7]
     """
-    given = array_named(partitions, "partition")
-    found = whole_numbers(given, "partition", first_row, n)
+    column = array_named(partitions, "partition")
+    numbers = whole_numbers(column, "partition", first_row, n)
     largest = _LARGEST if n is None else n - 1
-    if found.null_count or not _are_within(found, largest):
-        wrong = pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest)))
-        _refuse_first(pc.fill_null(wrong, TRUE), given, "partition", first_row, n)
-    return found
+    if numbers.null_count or not _are_within(numbers, largest):
+        wrong = pc.or_(pc.less(numbers, number(0)), pc.greater(numbers, number(largest)))
+        _refuse_first(pc.fill_null(wrong, TRUE), column, "partition", first_row, n)
+    return numbers
 
 
-def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
+def counts(values: object, what: str, first_row: int = 0) -> pa.Array:
     """Offsets or sizes as whole numbers of 64 bits, null if unknown.
 
     Args:
-        given: A column of whole numbers, or of text of such.
+        values: A column of whole numbers, or of text of such.
         what: What one is called, such as `offset`.
         first_row: The row of the whole file that is the column's first.
 
@@ -120,13 +120,13 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         >>> counts(["4", None], "offset").to_pylist()
         [4, None]
     """
-    column = array_named(given, what)
-    found = whole_numbers(column, what, first_row)
+    column = array_named(values, what)
+    numbers = whole_numbers(column, what, first_row)
     largest = _LARGEST_SIZE if what == "size" else MOST_LONG
-    if not _are_within(found, largest):
-        wrong = pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest)))
+    if not _are_within(numbers, largest):
+        wrong = pc.or_(pc.less(numbers, number(0)), pc.greater(numbers, number(largest)))
         _refuse_first(pc.fill_null(wrong, FALSE), column, what, first_row)
-    return found
+    return numbers
 
 
 def whole_numbers(
@@ -184,22 +184,22 @@ def whole_numbers(
 
 
 def _refuse_first(
-    wrong: pa.Array, given: pa.Array, what: str, first_row: int, n: int | None = None
+    wrong: pa.Array, column: pa.Array, what: str, first_row: int, n: int | None = None
 ) -> NoReturn:
     """Refuse the first of a column's wrong values, with its row."""
     row = pc.indices_nonzero(wrong)[0].as_py()
-    value = given[row].as_py()
-    told = str(value) if isinstance(value, Decimal) else shown(value)
+    value = column[row].as_py()
+    text = str(value) if isinstance(value, Decimal) else shown(value)
     if what == "partition":
         of, end = ("", _LARGEST) if n is None else (f" of {n}", n - 1)
         # Empty text and NaN are null, too.
-        is_null = value is None or told == "nan" or (isinstance(value, str) and value.strip() in _ABSENT)
-        place = "no partition" if is_null else f"{told}, which is not a partition"
+        is_null = value is None or text == "nan" or (isinstance(value, str) and value.strip() in _ABSENT)
+        place = "no partition" if is_null else f"{text}, which is not a partition"
         reason = f"is in {place}{of}: they are whole numbers from 0 to {end}"
         if is_null:
             reason += "; leave out rows without one, whose records were not written"
     else:
-        reason = f"has the {what} {told}, which is not a whole number {_RANGES[what]}"
+        reason = f"has the {what} {text}, which is not a whole number {_RANGES[what]}"
     raise PartwrightError(
         f"row {first_row + row} {reason}", row=first_row + row, field=what, value=value, reason=reason
     )
@@ -230,8 +230,8 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
         others = pc.if_else(whole, none, text)
         zoned = pc.match_substring_regex(others, "(?:Z|[-+][0-9]{2}:?[0-9]{2})$")
         plain = pc.if_else(zoned, none, others).cast(pa.timestamp("ns"))
-        there = pc.if_else(zoned, others, none).cast(pa.timestamp("ns", "UTC"))
-        return pc.coalesce(numbers, _floor(plain), _floor(there))
+        utc = pc.if_else(zoned, others, none).cast(pa.timestamp("ns", "UTC"))
+        return pc.coalesce(numbers, _floor(plain), _floor(utc))
     except pa.ArrowException as error:
         raise PartwrightError(
             f"the timestamps from row {first_row} on are not times ({first_line(error)}): they are whole "

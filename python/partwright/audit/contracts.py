@@ -157,12 +157,12 @@ class _Contract:
     def check(self, records: object, name: str | None = None) -> Check:
         """Check records that can be read again, or that nobody else will read."""
         if hasattr(records, "mapInArrow"):
-            found = self._check_in_spark(records)
+            answer = self._check_in_spark(records)
         else:
-            found = self.new_check()
-            self._add(records, found)
-        self._judge(found, name)
-        return found
+            answer = self.new_check()
+            self._add(records, answer)
+        self._judge(answer, name)
+        return answer
 
     def pass_on(self, batches: Iterable[object], name: str) -> pa.RecordBatchReader | Iterator[object]:
         """Pass batches on one by one, and check the contract after the last."""
@@ -172,15 +172,15 @@ class _Contract:
         return pa.RecordBatchReader.from_batches(reader.schema, self._passed(reader, name))
 
     def _passed(self, batches: Iterable[object], name: str) -> Iterator[object]:
-        found = self.new_check()
+        answer = self.new_check()
         for batch in batches:
-            self._add(batch, found)
+            self._add(batch, answer)
             yield batch
-        self._judge(found, name)
+        self._judge(answer, name)
 
-    def _add(self, records: object, found: Check) -> None:
+    def _add(self, records: object, answer: Check) -> None:
         for keys in key_columns(records, self.key, self.key_type):
-            found.add(keys)
+            answer.add(keys)
 
     def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
@@ -190,46 +190,46 @@ class _Contract:
         )
         return check
 
-    def _judge(self, found: Check, name: str | None) -> None:
-        if not found.broken:
+    def _judge(self, answer: Check, name: str | None) -> None:
+        if not answer.broken:
             return
-        sentence = _sentence(found.broken, found.to_dict(), self.limits.shares()[0])
-        raise ContractError(sentence if name is None else f"{name}: {sentence}", found)
+        sentence = _sentence(answer.broken, answer.to_dict(), self.limits.shares()[0])
+        raise ContractError(sentence if name is None else f"{name}: {sentence}", answer)
 
 
-def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
+def _sentence(broken: list[str], check: Fields, max_share: float | None) -> str:
     """Say which part is broken, which keys are to blame, and what to do.
 
     Args:
         broken: A sentence for each term that does not hold.
-        found: As in `partwright check --json`.
+        check: As in `partwright check --json`.
         max_share: The share that a partition may have at most.
     """
     words = " and ".join(broken)
-    placed = sum(each["rows"] for each in found["partitions"])
+    placed = sum(each["rows"] for each in check["partitions"])
     if not placed:
         return (
-            f"{words}: none of {counted(found['rows'], 'row')} has a key that client {found['client']} places"
+            f"{words}: none of {counted(check['rows'], 'row')} has a key that client {check['client']} places"
         )
-    fullest = max(found["partitions"], key=lambda each: each["rows"])["partition"]
-    is_too_full = max_share is not None and found["largest_share"] > max_share
-    heavy = [each for each in found["heavy_keys"] or [] if not is_too_full or each["partition"] == fullest]
+    fullest = max(check["partitions"], key=lambda each: each["rows"])["partition"]
+    is_too_full = max_share is not None and check["largest_share"] > max_share
+    heavy = [each for each in check["heavy_keys"] or [] if not is_too_full or each["partition"] == fullest]
     if heavy:
-        named = _named(heavy[:_NAMED], at_least=found["keys_estimated"])
+        named = _named(heavy[:_NAMED], at_least=check["keys_estimated"])
         words += f", with the key{'s' * (len(heavy) > 1)} {named}"
     if is_too_full and max_share is not None:
-        return f"{words}: {_less_full(found, heavy, placed, max_share)}"
+        return f"{words}: {_less_full(check, heavy, placed, max_share)}"
     return (
-        f"{words}: by chance, this many keys use {found['expected_used']:,.1f}, so take fewer partitions or a key with "
+        f"{words}: by chance, this many keys use {check['expected_used']:,.1f}, so take fewer partitions or a key with "
         "more values, or lower min_used"
     )
 
 
-def _less_full(found: Fields, heavy: list[Json], placed: int, max_share: float) -> str:
+def _less_full(check: Fields, heavy: list[Json], placed: int, max_share: float) -> str:
     """Say what to do about a partition that is too full."""
-    even = 1 / found["n"]
+    even = 1 / check["n"]
     if max_share < even:
-        return f"among {counted(found['n'], 'partition')} one has {100 * even:.2g}% at least, so raise max_share, or n"
+        return f"among {counted(check['n'], 'partition')} one has {100 * even:.2g}% at least, so raise max_share, or n"
     if heavy and heavy[0]["rows"] > max_share * placed:
         heaviest = short(heavy[0]["key"])
         return f"{heaviest} alone has more than that whatever n is, so make the key finer, or raise max_share"

@@ -85,14 +85,14 @@ def both_sides(
 
     def whole(side: JoinSide, other: JoinSide) -> JoinSide:
         is_table_beside = is_topic(side.records) and not is_topic(other.records)
-        given = {}
+        settings = {}
         for name in ("key", "n", "client", "key_type", "partition"):
             own = getattr(side, name)
             taken = is_table_beside and getattr(other, name) is None
-            given[name] = getattr(common, name) if own is None and not taken else own
+            settings[name] = getattr(common, name) if own is None and not taken else own
         if side.client is not None or side.partition is not None:
-            given |= {"client": side.client, "partition": side.partition}
-        return JoinSide(side.records, **given)
+            settings |= {"client": side.client, "partition": side.partition}
+        return JoinSide(side.records, **settings)
 
     return whole(first, second), whole(second, first)
 
@@ -284,15 +284,15 @@ def _by_key(a: pa.Table, b: pa.Table) -> pa.Table:
     """A row for each key: its first and last partition and its rows in each table; null if the table lacks the key."""
     # The core's sums by key have room for two tables: a pair's partition counts as the time of one that is in A, and as
     # the offset of one that is in B, whose rows count as bytes.
-    found = _core.KeySums()
+    key_sums = _core.KeySums()
     for pairs, is_a in ((a, True), (b, False)):
         for batch in pairs.to_batches():
             place, rows, nowhere = batch["partition"], batch["rows"], pa.nulls(batch.num_rows, pa.int64())
             sums = [None, place, place, None, None] if is_a else [rows, None, None, place, place]
             own_rows = rows if is_a else pa.repeat(number(0), batch.num_rows)
-            found.add(batch["key"], nowhere, sums, own_rows)
+            key_sums.add(batch["key"], nowhere, sums, own_rows)
     names = ["key", "a_rows", "b_rows", "a_min", "a_max", "b_min", "b_max"]
-    return table_of(found).select(PAIRS.names[1:]).rename_columns(names)
+    return table_of(key_sums).select(PAIRS.names[1:]).rename_columns(names)
 
 
 def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None) -> tuple[KeyApart, ...]:
@@ -307,11 +307,11 @@ def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None)
 
 
 def _places(pairs: pa.Table, keys: object) -> dict[bytes, tuple[int, ...]]:
-    found: dict[bytes, tuple[int, ...]] = {}
-    wanted = pairs.filter(pc.is_in(pairs["key"], value_set=pc.unique(keys))).sort_by("partition")
-    for row in wanted.filter(pc.not_equal(wanted["partition"], number(ANYWHERE))).to_pylist():
-        found[row["key"]] = (*found.get(row["key"], ()), row["partition"])
-    return found
+    partitions_by_key: dict[bytes, tuple[int, ...]] = {}
+    pairs_of_keys = pairs.filter(pc.is_in(pairs["key"], value_set=pc.unique(keys))).sort_by("partition")
+    for row in pairs_of_keys.filter(pc.not_equal(pairs_of_keys["partition"], number(ANYWHERE))).to_pylist():
+        partitions_by_key[row["key"]] = (*partitions_by_key.get(row["key"], ()), row["partition"])
+    return partitions_by_key
 
 
 # Reasons that do not keep any key from meeting.
@@ -365,16 +365,16 @@ class Summary:
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
-        found = asdict(self)
+        fields = asdict(self)
         writer = self.writer
-        found["writer"] = writer and {
+        fields["writer"] = writer and {
             "verdict": writer.verdict,
             "family": writer.family,
             "shares": writer.shares,
             "key_transform": writer.key_transform,
             "change": None if writer.change is None else writer.change.to_dict(),
         }
-        return found
+        return fields
 
 
 class Counts(NamedTuple):
@@ -404,25 +404,25 @@ def reasons(a: Summary, b: Summary, counts: Counts, same: Same | None) -> tuple[
         counts: How many keys meet.
         same: Encodings under which differing keys would be the same.
     """
-    found = [
+    causes = [
         *_key_bytes(counts, same),
         *_n(a, b, counts),
         *_client(a, b, counts),
         *_moved(a, b, counts),
     ]
-    explained = any(each.kind == "client" for each in found) or _is_grown(a) or _is_grown(b)
+    explained = any(each.kind == "client" for each in causes) or _is_grown(a) or _is_grown(b)
     if a.n == b.n and counts.apart and not explained:
-        found.append(_no_rule(a, b, counts))
+        causes.append(_no_rule(a, b, counts))
     if not counts.shared and same is None:
-        found.append(_no_shared_keys(a, b, counts))
+        causes.append(_no_shared_keys(a, b, counts))
     if a.null_keys or b.null_keys:
-        found.append(
+        causes.append(
             Reason(
                 "null-keys",
                 f"{counted(a.null_keys, 'record')} of A and {b.null_keys:,} of B without a key meet nobody",
             )
         )
-    return tuple(found)
+    return tuple(causes)
 
 
 def who(side: Summary) -> str:

@@ -184,8 +184,8 @@ def same_keys(
     read_a, read_b = of_a[names[0]], of_b[names[1]]
     new = pc.and_(pc.is_in(read_a, value_set=read_b), pc.invert(pc.is_in(a, value_set=b)))
     first = pc.indices_nonzero(new)[0].as_py()
-    there = pc.index(read_b, read_a[first]).as_py()
-    return Same(names, as_they_are + gained, a[first].as_py(), b[there].as_py())
+    place_in_b = pc.index(read_b, read_a[first]).as_py()
+    return Same(names, as_they_are + gained, a[first].as_py(), b[place_in_b].as_py())
 
 
 def words(name: str | None) -> str:
@@ -207,21 +207,23 @@ def _count(a: pa.Array, b: pa.Array) -> int:
 
 def _read_all(keys: pa.Array, least: float) -> dict[str | None, pa.Array]:
     """The keys under each reading that fits at least `least` of them; keys that it does not fit stay unchanged."""
-    found: dict[str | None, pa.Array] = {None: keys}
+    readings: dict[str | None, pa.Array] = {None: keys}
     for name, reading in _READINGS.items():
         fitting = reading.fits(keys)
         if (pc.sum(fitting).as_py() or 0) >= least:
             read = reading.read(keys.filter(fitting)).cast(pa.binary())
-            found[name] = pc.replace_with_mask(keys, fitting, read)
-    return found
+            readings[name] = pc.replace_with_mask(keys, fitting, read)
+    return readings
 
 
 def _is_avro(keys: pa.Array) -> pa.Array:
     length = pc.subtract(pc.binary_length(keys).cast(pa.int64()), number(HEADER + 1))
     short = pc.and_(pc.greater_equal(length, number(0)), pc.less(length, number(_AVRO_LENGTHS)))
     lengths = pa.array([bytes([2 * length]) for length in range(_AVRO_LENGTHS)], pa.binary())
-    told = lengths.take(pc.if_else(short, length, number(0)))
-    return pc.and_(pc.and_(has_id(keys), short), pc.equal(pc.binary_slice(keys, HEADER, HEADER + 1), told))
+    length_bytes = lengths.take(pc.if_else(short, length, number(0)))
+    return pc.and_(
+        pc.and_(has_id(keys), short), pc.equal(pc.binary_slice(keys, HEADER, HEADER + 1), length_bytes)
+    )
 
 
 def _is_json(keys: pa.Array) -> pa.Array:
@@ -233,8 +235,8 @@ def _is_upper_uuid(keys: pa.Array) -> pa.Array:
 
 
 def _has_length(length: int) -> Callable[[pa.Array], pa.Array]:
-    wanted = number(length)
-    return lambda keys: pc.equal(pc.binary_length(keys).cast(pa.int64()), wanted)
+    expected_length = number(length)
+    return lambda keys: pc.equal(pc.binary_length(keys).cast(pa.int64()), expected_length)
 
 
 def _decimal(keys: pa.Array, code: str, type_: pa.DataType) -> pa.Array:

@@ -92,34 +92,34 @@ class Fault:
 
 
 def find_fault(
-    pairs: pa.Table, rest: pa.Table, numbers: Sequence[int], most: float, improbable: float = CHANCE
+    pairs: pa.Table, unexplained: pa.Table, numbers: Sequence[int], most: float, improbable: float = CHANCE
 ) -> Fault | None:
     """The faulty rule that explains the rest of the pairs of a key and a partition; None if no single one does.
 
     Args:
         pairs: A row for each key in each partition.
-        rest: Those of them that no client's rule explains, or all.
+        unexplained: Those of them that no client's rule explains, or all.
         numbers: The numbers of partitions to try.
         most: The largest share of the rest's records that may be exceptions.
         improbable: How improbable it must be that keys follow a rule by chance.
     """
     numbers = list(dict.fromkeys(numbers))
     rules = [_Rule(client, hash_, way) for client, hash_, own in _hashes() for way in _WAYS if way not in own]
-    found: list[int] = []
-    left = rest
-    while len(found) < _NUMBERS:
+    partition_counts: list[int] = []
+    left = unexplained
+    while len(partition_counts) < _NUMBERS:
         best = _best(sample_of(left), rules, numbers, improbable)
         if best is None:
             return None
         rule, n = best
-        found.append(n)
+        partition_counts.append(n)
         before = total(left["rows"])
         left = left.filter(pc.invert(pc.fill_null(_following(left, rule, [n]), TRUE)))
         # A number that explains no more than may be exceptions explains some of these: they agree modulo a divisor.
-        if before - total(left["rows"]) <= most * total(rest["rows"]):
+        if before - total(left["rows"]) <= most * total(unexplained["rows"]):
             return None
-        if total(left["rows"]) <= most * total(rest["rows"]):
-            return _fault(pairs, rule, tuple(sorted(found)))
+        if total(left["rows"]) <= most * total(unexplained["rows"]):
+            return _fault(pairs, rule, tuple(sorted(partition_counts)))
         # One writer had one rule for each number.
         rules, improbable = [rule], CHANCE_OF_ANOTHER
     return None
@@ -137,11 +137,11 @@ def _rule_of(fault: Fault) -> _Rule:
 
 def _hashes() -> list[tuple[str, str, set[str]]]:
     """Each hash with its first profile, and the ways in which its profiles make it a partition."""
-    found: dict[str, tuple[str, str, set[str]]] = {}
+    by_hash: dict[str, tuple[str, str, set[str]]] = {}
     for row in _core.clients():
         if row["sign"] in _OWN:
-            found.setdefault(row["hash"], (row["client"], row["hash"], set()))[2].add(_OWN[row["sign"]])
-    return list(found.values())
+            by_hash.setdefault(row["hash"], (row["client"], row["hash"], set()))[2].add(_OWN[row["sign"]])
+    return list(by_hash.values())
 
 
 def _hashed(pairs: pa.Table, client: str) -> list[int | None]:

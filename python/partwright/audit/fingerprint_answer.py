@@ -92,16 +92,16 @@ class Fingerprint(Answer):
 
     def to_dict(self) -> Json:
         """The object for the JSON output; keys are hex."""
-        found = asdict(self)
-        found["change"] = None if self.change is None else self.change.to_dict()
-        found["scattered"] = [
+        fields = asdict(self)
+        fields["change"] = None if self.change is None else self.change.to_dict()
+        fields["scattered"] = [
             {"key_hex": key.hex(), "partitions": list(partitions)} for key, partitions in self.scattered
         ]
-        found["strays"] = [
+        fields["strays"] = [
             {"key_hex": key.hex(), "partition": partition, "expected": expected, "rows": rows}
             for key, partition, expected, rows in self.strays
         ]
-        return found
+        return fields
 
     def to_arrow(self) -> pa.Table:
         """A row for each client: how many records are where it puts them, and for how many it determines that."""
@@ -148,8 +148,8 @@ class VerdictMaker:
     @functools.cached_property
     def scattered(self) -> pa.ChunkedArray:
         """The keys that are in several partitions."""
-        found = self._partitions_of_keys
-        return found.filter(pc.greater(found["rows"], number(1)))["key"]
+        by_key = self._partitions_of_keys
+        return by_key.filter(pc.greater(by_key["rows"], number(1)))["key"]
 
     def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
         """The answer if no rule is found."""
@@ -161,10 +161,10 @@ class VerdictMaker:
         explained = self._explained(fault.n)
         return self._made("no-rule", fault.n, explained=explained, unexplained=1 - right / of, fault=fault)
 
-    def by_other_bytes(self, found: Fingerprint) -> Fingerprint:
+    def by_other_bytes(self, fingerprint: Fingerprint) -> Fingerprint:
         """The answer about a writer that hashes other bytes, with what its client makes of these keys themselves."""
-        right, of = self._explained(found.n or 1)[found.family[0]]
-        return replace(found, elsewhere=of - right)
+        right, of = self._explained(fingerprint.n or 1)[fingerprint.family[0]]
+        return replace(fingerprint, elsewhere=of - right)
 
     def undecided(self, left: Sequence[CandidateWriter]) -> Fingerprint:
         """The answer if several rules fit, or one that may fit by chance."""
@@ -189,16 +189,16 @@ class VerdictMaker:
 
     def by(self, writers: Sequence[CandidateWriter], fault: Fault | None = None) -> Fingerprint:
         """The answer if writers are found, and perhaps one with a faulty rule beside them."""
-        found, unexplained = self._shares(writers, fault)
+        writer_shares, unexplained = self._shares(writers, fault)
         # A writer that explains less than one record is dropped.
         rows = pc.sum(self.pairs["rows"]).as_py()
         writers = [
-            writer for writer, share in zip(writers, found, strict=True) if share * rows >= 1
+            writer for writer, share in zip(writers, writer_shares, strict=True) if share * rows >= 1
         ] or writers[:1]
-        found, unexplained = self._shares(writers, fault)
+        writer_shares, unexplained = self._shares(writers, fault)
         families = {writer: self._family(writer, writers) for writer in writers}
         by_name: dict[str, float] = {}
-        for writer, share in zip(writers, found, strict=True):
+        for writer, share in zip(writers, writer_shares, strict=True):
             name = families[writer][0]
             by_name[name] = by_name.get(name, 0.0) + share
         change = self._change(writers, families)
@@ -238,9 +238,9 @@ class VerdictMaker:
         """The pairs with the most records that a rule puts elsewhere."""
         expected = partition_for_key(self.pairs["key"], writer.n, writer.client).cast(pa.int64())
         elsewhere = pc.fill_null(pc.not_equal(expected, self.pairs["partition"]), FALSE)
-        found = self.pairs.append_column("expected", expected).filter(elsewhere)
+        strays = self.pairs.append_column("expected", expected).filter(elsewhere)
         order = [("rows", "descending"), ("key", "ascending"), ("partition", "ascending")]
-        some = found.sort_by(order).slice(0, _EXAMPLES)
+        some = strays.sort_by(order).slice(0, _EXAMPLES)
         names = ("key", "partition", "expected", "rows")
         return tuple(zip(*(some[name].to_pylist() for name in names), strict=True))
 
@@ -260,31 +260,31 @@ class VerdictMaker:
 
         What a faulty rule wrote is in neither.
         """
-        found = [self._follows(writer) for writer in writers]
+        following = [self._follows(writer) for writer in writers]
         numbers = [writer.n for writer in writers]
         if fault is not None:
-            found.append(follows_fault(self.pairs, fault))
+            following.append(follows_fault(self.pairs, fault))
             numbers.append(fault.n)
-        determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
+        determined = functools.reduce(pc.or_, (each.is_valid() for each in following))
         # A number with a bit for each writer that explains a pair.
         explained = functools.reduce(
             pc.add,
             (
                 pc.multiply(pc.fill_null(each, FALSE).cast(pa.int64()), number(1 << place))
-                for place, each in enumerate(found)
+                for place, each in enumerate(following)
             ),
         ).filter(determined)
         rows = self.pairs["rows"].filter(determined)
         patterns = [
             Pattern(
-                tuple(bool(bits >> place & 1) for place in range(len(found))),
+                tuple(bool(bits >> place & 1) for place in range(len(following))),
                 pc.sum(rows.filter(pc.equal(explained, number(bits)))).as_py(),
                 pairs,
             )
             for bits, pairs in value_counts(explained).items()
         ]
-        parts, rest = shares(patterns, len(found), max(numbers))
-        return parts[: len(writers)], rest
+        parts, unexplained = shares(patterns, len(following), max(numbers))
+        return parts[: len(writers)], unexplained
 
     def _alone(self, writer: CandidateWriter, writers: Sequence[CandidateWriter]) -> pa.Table:
         """The pairs that only this one of several writers explains."""
@@ -329,10 +329,10 @@ class VerdictMaker:
 
         @functools.cache
         def fits(other: CandidateWriter) -> bool:
-            found = self._follows(other)
-            if found is None or not pc.any(found, min_count=0).as_py():
+            following = self._follows(other)
+            if following is None or not pc.any(following, min_count=0).as_py():
                 return False
-            elsewhere = pc.fill_null(pc.invert(found), FALSE)
+            elsewhere = pc.fill_null(pc.invert(following), FALSE)
             return not pc.any(pc.and_(own, elsewhere), min_count=0).as_py()
 
         names = (
@@ -360,10 +360,10 @@ class VerdictMaker:
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
         @functools.cache
         def counted(writer: CandidateWriter) -> tuple[int, int] | None:
-            found = self._follows(writer)
-            if found is None:
+            following = self._follows(writer)
+            if following is None:
                 return None
-            return self._rows(pc.fill_null(found, FALSE)), self._rows(found.is_valid())
+            return self._rows(pc.fill_null(following, FALSE)), self._rows(following.is_valid())
 
         explained = {}
         for name in client_names():
@@ -376,15 +376,15 @@ class VerdictMaker:
     def _deciding(self, writer: CandidateWriter) -> int:
         keys = self.pairs["key"] if self.keys == self.pairs.num_rows else pc.unique(self.pairs["key"])
         own = partition_for_key(keys, writer.n, writer.client)
-        found = []
+        differences = []
         for rule in rules():
             try:
                 other = partition_for_key(keys, writer.n, rule)
             except PartwrightError:
                 continue
             if rule != writer.client:
-                found.append(pc.sum(pc.not_equal(own, other)).as_py() or 0)
-        return min(found, default=0)
+                differences.append(pc.sum(pc.not_equal(own, other)).as_py() or 0)
+        return min(differences, default=0)
 
     def _rows(self, mask: object) -> int:
         return pc.sum(self.pairs["rows"].filter(mask)).as_py() or 0
@@ -467,21 +467,21 @@ def shares(patterns: Sequence[Pattern], writers: int, n: int) -> tuple[list[floa
     """
     by_rows = _shares(patterns, [each.rows for each in patterns], writers, n)
     by_pairs = _shares(patterns, [each.pairs for each in patterns], writers, n)
-    *found, rest = min(by_rows, by_pairs, key=lambda each: each[-1])
-    return found, rest
+    *writer_shares, unexplained = min(by_rows, by_pairs, key=lambda each: each[-1])
+    return writer_shares, unexplained
 
 
 def _shares(patterns: Sequence[Pattern], weights: Sequence[int], writers: int, n: int) -> list[float]:
-    found = [1.0] * (writers + 1)
+    estimates = [1.0] * (writers + 1)
     if all(any(each.explains) for each in patterns):
         # Nothing is left for chance.
-        found[-1] = 0.0
-    found = [share / sum(found) for share in found]
+        estimates[-1] = 0.0
+    estimates = [share / sum(estimates) for share in estimates]
     for _ in range(_ROUNDS):
-        before, found = found, _split(patterns, weights, found, n)
-        if max(abs(old - new) for old, new in zip(before, found, strict=True)) < _STILL:
+        before, estimates = estimates, _split(patterns, weights, estimates, n)
+        if max(abs(old - new) for old, new in zip(before, estimates, strict=True)) < _STILL:
             break
-    return _split(patterns, [each.rows for each in patterns], found, n)
+    return _split(patterns, [each.rows for each in patterns], estimates, n)
 
 
 def _split(

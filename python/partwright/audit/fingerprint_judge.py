@@ -110,15 +110,15 @@ class _Found(NamedTuple):
 
 def _best(answers: VerdictMaker, largest: int) -> _Found | None:
     """The answer by rules that explains most, with the keys as they are or transformed."""
-    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
+    candidates = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
     # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
-    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
+    if candidates[0] is None or candidates[0].fingerprint.unexplained > _EXPLAINED:
         for name, transform in TRANSFORMS.items():
             changed = _with_keys(answers.pairs, transform)
             if changed is not None:
-                found.append(_by_rules(VerdictMaker(answers.seen, changed, answers.n, name), largest))
+                candidates.append(_by_rules(VerdictMaker(answers.seen, changed, answers.n, name), largest))
     return min(
-        (each for each in found if each is not None),
+        (each for each in candidates if each is not None),
         key=lambda each: each.fingerprint.unexplained,
         default=None,
     )
@@ -175,12 +175,12 @@ def _by_fault(answers: VerdictMaker, largest: int, most: float) -> Fingerprint |
     return None if fault is None else answers.by_fault(fault)
 
 
-def _beside_fault(found: _Found, largest: int) -> Fingerprint | None:
+def _beside_fault(explanation: _Found, largest: int) -> Fingerprint | None:
     """The answer if one faulty rule explains nearly all that the clients' rules leave.
 
     A client of whose own records it explains nearly all, too, has agreed with it by chance.
     """
-    answers, writers = found.answers, found.writers
+    answers, writers = explanation.answers, explanation.writers
     numbers = numbers_to_try(largest, answers.pairs, answers.n)
     fault = find_fault(answers.pairs, answers.without(writers), numbers, _EXCEPTIONS, CHANCE_OF_ANOTHER)
     if fault is None:

@@ -54,10 +54,10 @@ def rules() -> list[str]:
         >>> rules()[:3]
         ['java', 'java:string-hash', 'librdkafka']
     """
-    found: dict[tuple[str, str], str] = {}
+    first_clients: dict[tuple[str, str], str] = {}
     for row in _core.clients():
-        found.setdefault((row["hash"], row["sign"]), row["client"])
-    return list(found.values())
+        first_clients.setdefault((row["hash"], row["sign"]), row["client"])
+    return list(first_clients.values())
 
 
 def alike(writer: CandidateWriter) -> CandidateWriter:
@@ -134,9 +134,9 @@ def is_of_one(pairs: pa.Table, n: int | None, largest: int, tried: int) -> bool:
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[CandidateWriter]:
     """The writer that explains most, then the one that explains most of the rest, and so on until it may be chance."""
-    found: list[CandidateWriter] = []
+    writers: list[CandidateWriter] = []
     left = pairs
-    while left.num_rows and len(found) < _WRITERS:
+    while left.num_rows and len(writers) < _WRITERS:
         most, looked_at = _best(sample_of(left), rules(), numbers)
         # A known n is preferred.
         best = next((each for each in most.best if each.n == n), most.best[0])
@@ -148,15 +148,15 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Can
         improbable = chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
         # A client may fail at a key outside the sample: then it wrote some of the records at most.
-        if improbable > (CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
+        if improbable > (CHANCE_OF_ANOTHER if writers else CHANCE) or following is None:
             break
-        if found and _by_a_divisor(sample_of(left), best) > _CHANCE_BY_A_DIVISOR:
+        if writers and _by_a_divisor(sample_of(left), best) > _CHANCE_BY_A_DIVISOR:
             break
-        found.append(best)
+        writers.append(best)
         left = left.filter(pc.invert(pc.fill_null(following, TRUE)))
     # If several wrote, as for several n, the pairs of the others agree modulo a divisor, too.
-    alone = len(found) == 1 and _by_a_divisor(sample_of(pairs), found[0]) > _CHANCE_BY_A_DIVISOR
-    return [] if alone else found
+    alone = len(writers) == 1 and _by_a_divisor(sample_of(pairs), writers[0]) > _CHANCE_BY_A_DIVISOR
+    return [] if alone else writers
 
 
 def numbers_to_try(largest: int, pairs: pa.Table, n: int | None) -> list[int]:
@@ -206,10 +206,10 @@ def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> 
                 continue
             looked_at += 1
             # The most pairs that follow, then the fewest that are determined otherwise.
-            found = (count, sample.num_rows - determined)
-            if found > most:
-                most, best = found, []
-            if found == most:
+            score = (count, sample.num_rows - determined)
+            if score > most:
+                most, best = score, []
+            if score == most:
                 best.append(CandidateWriter(client, n))
     return _Most(best, most[0], sample.num_rows - most[1]), looked_at
 
@@ -269,13 +269,13 @@ def _prime_factors(n: int) -> list[int]:
         >>> _prime_factors(12), _prime_factors(17), _prime_factors(1)
         ([2, 3], [17], [1])
     """
-    found, left = [], n
+    factors, left = [], n
     for factor in range(2, math.isqrt(n) + 1):
         if left % factor == 0:
-            found.append(factor)
+            factors.append(factor)
         while left % factor == 0:
             left //= factor
-    return [*found, left] if left > 1 or not found else found
+    return [*factors, left] if left > 1 or not factors else factors
 
 
 def chance(pairs: int, agreeing: int, n: int) -> float:

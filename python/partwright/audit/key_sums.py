@@ -228,8 +228,8 @@ class Observed:
 
     def keys_in(self) -> dict[int, int]:
         """How many different keys each partition has; an estimate if some were left out."""
-        found = value_counts(self.pairs()["partition"])
-        return {partition: keys * self.scale for partition, keys in found.items()}
+        pairs_in = value_counts(self.pairs()["partition"])
+        return {partition: keys * self.scale for partition, keys in pairs_in.items()}
 
     def heaviest(self, count: int, places: int | None = None) -> list[HeavyKey]:
         """The keys with the most rows, the heaviest first; keys with equal rows are in the order of their bytes.
@@ -249,11 +249,11 @@ class Observed:
         """For some of the heaviest keys, their rows by partition, without rows in none; a lower bound if estimated."""
         pairs = self.heavy_pairs()
         keys = binary_column([each.key for each in heavy])
-        found: dict[bytes, dict[int, int]] = {each.key: {} for each in heavy}
-        wanted = pc.and_(pc.is_in(pairs["key"], keys), pc.is_valid(pairs["partition"]))
-        for row in pairs.filter(wanted).to_pylist():
-            found[row["key"]][row["partition"]] = row["rows"]
-        return found
+        rows_by_key: dict[bytes, dict[int, int]] = {each.key: {} for each in heavy}
+        is_heavy = pc.and_(pc.is_in(pairs["key"], keys), pc.is_valid(pairs["partition"]))
+        for row in pairs.filter(is_heavy).to_pylist():
+            rows_by_key[row["key"]][row["partition"]] = row["rows"]
+        return rows_by_key
 
     def whole(self) -> pa.Table:
         """Partition, key, rows and keys: how many rows and keys of the whole each pair stands for.
@@ -367,5 +367,5 @@ def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
 
 def _summed(partitions: pa.Array, values: pa.Array) -> dict[int, int]:
     rows = pa.table({"partition": partitions, "value": values}).filter(pc.is_valid(partitions))
-    found = rows.group_by("partition", use_threads=False).aggregate([("value", "sum")]).to_pylist()
-    return {each["partition"]: each["value_sum"] or 0 for each in found}
+    sums = rows.group_by("partition", use_threads=False).aggregate([("value", "sum")]).to_pylist()
+    return {each["partition"]: each["value_sum"] or 0 for each in sums}

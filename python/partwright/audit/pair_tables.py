@@ -41,11 +41,11 @@ ROWS = pa.schema([PAIRS.field(name) for name in (*PAIR, "rows")])
 
 def sums_of(pairs: pa.Table) -> _core.KeySums:
     """The core's sums of a table with the columns of `PAIRS`, or of `ROWS`."""
-    found = _core.KeySums()
+    key_sums = _core.KeySums()
     for batch in pairs.to_batches():
         partitions, keys, rows, *sums = batch.columns
-        found.add(keys, partitions, sums or [None] * 5, rows)
-    return found
+        key_sums.add(keys, partitions, sums or [None] * 5, rows)
+    return key_sums
 
 
 def table_of(sums: _core.KeySums) -> pa.Table:
@@ -88,8 +88,8 @@ def rows_by_partition(partitions: Column, rows: Column | None = None) -> pa.Tabl
         >>> rows_by_partition(pa.chunked_array([[8, 4, 8]]), pa.chunked_array([[1, 2, 3]])).to_pylist()
         [{'partition': 4, 'rows': 2}, {'partition': 8, 'rows': 4}]
     """
-    found = _core.rows_by_partition(in_one(partitions), None if rows is None else in_one(rows))
-    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(found)])
+    sums = _core.rows_by_partition(in_one(partitions), None if rows is None else in_one(rows))
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(sums)])
 
 
 def total(rows: Column) -> int:
@@ -104,8 +104,8 @@ def total(rows: Column) -> int:
 
 def value_counts(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:
     """How many rows of a column of whole numbers have each value, the smallest first; nulls are left out."""
-    found = rows_by_partition(column.cast(pa.int64()))
-    return dict(zip(found["partition"].to_pylist(), found["rows"].to_pylist(), strict=True))
+    counts = rows_by_partition(column.cast(pa.int64()))
+    return dict(zip(counts["partition"].to_pylist(), counts["rows"].to_pylist(), strict=True))
 
 
 _COUNTERS = 1 << 16

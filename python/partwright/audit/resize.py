@@ -379,12 +379,12 @@ class Resize(Answer):
     def nearby(self) -> list[Alternative]:
         """The requested number and its neighbours, without numbers at which the client fails."""
         whole = self._whole()
-        found = []
+        alternatives = []
         for to in self._candidates():
             # With most numbers of partitions, Java's string hash has keys that it cannot place.
             with suppress(PartwrightError):
-                found.append(self._choice(whole, to))
-        return found
+                alternatives.append(self._choice(whole, to))
+        return alternatives
 
     def flows(self) -> list[dict[str, int]]:
         """The rows from each partition to each, including those that stay, the most first: `from`, `to`, `rows`.
@@ -398,8 +398,8 @@ class Resize(Answer):
         to = pc.subtract(sums["partition"], pc.multiply(from_, n))
         by_pair = pa.table({"from": from_, "to": to, "rows": sums["rows"]})
         order = [("rows", "descending"), ("from", "ascending"), ("to", "ascending")]
-        found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
-        return found
+        top_flows: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
+        return top_flows
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""

@@ -99,21 +99,21 @@ class Skew:
             max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
             min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
         """
-        found = []
+        sentences = []
         if max_share is not None and self.largest_share > max_share:
             largest = max(self.rows_in, key=lambda partition: (self.rows_in[partition], -partition))
-            found.append(
+            sentences.append(
                 f"partition {largest} has {_above(self.largest_share, max_share)} of the rows, more than "
                 f"{_percent(max_share)}"
             )
         # Compare the quotient: a product of shares may round differently than 7 of 100 does.
         if min_used is not None and self.used / self.n < min_used:
             of = f"of {counted(self.n, 'partition')}"
-            found.append(
+            sentences.append(
                 f"{counted(self.used, f'{of} has', f'{of} have')} rows, fewer than "
                 f"{_percent(min_used)} of them"
             )
-        return found
+        return sentences
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
@@ -125,11 +125,11 @@ class Skew:
         }
 
 
-def read_share(given: object, name: str) -> float | None:
+def read_share(value: object, name: str) -> float | None:
     """Read a share, 0 to 1, from a percentage or a fraction; None stays None.
 
     Args:
-        given: 0.05, "0.05" or "5%".
+        value: 0.05, "0.05" or "5%".
         name: What an error calls it.
 
     Raises:
@@ -143,21 +143,21 @@ def read_share(given: object, name: str) -> float | None:
             ...
         partwright.errors.PartwrightError: max_share takes a share such as 5% or 0.05, not 5
     """
-    if given is None:
+    if value is None:
         return None
-    found, rest = math.nan, ""
-    if isinstance(given, str):
-        number, percent, rest = given.partition("%")
+    share, trailing = math.nan, ""
+    if isinstance(value, str):
+        number, percent, trailing = value.partition("%")
         try:
             # Not with floats: 0.7% is 0.007, but 0.7 / 100 as a float is not.
-            found = float(Decimal(number) / (100 if percent else 1))
+            share = float(Decimal(number) / (100 if percent else 1))
         except (ArithmeticError, ValueError):
-            found = math.nan
-    elif isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
-        found = float(given)
-    if rest or not 0 < found <= 1:
-        raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {given!r}")
-    return found
+            share = math.nan
+    elif isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
+        share = float(value)
+    if trailing or not 0 < share <= 1:
+        raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {value!r}")
+    return share
 
 
 _TWO = 2
@@ -262,12 +262,12 @@ def salted(
     }
     if not split or n == 1:
         return []
-    found = []
+    salted_shares = []
     for each in counts:
         # A salt at which the client fails cannot be used.
         with suppress(PartwrightError):
-            found.append(Salted(each, len(split), _largest(split, rows_in, n, client, each) / rows))
-    return found
+            salted_shares.append(Salted(each, len(split), _largest(split, rows_in, n, client, each) / rows))
+    return salted_shares
 
 
 def _largest(

@@ -144,12 +144,12 @@ def course(alone: Mapping[str, pa.Table]) -> tuple[Json, ...]:
     start = min(pc.min(pairs["first"]).as_py() for pairs in dated.values())
     end = max(pc.max(pairs["last"]).as_py() for pairs in dated.values()) + 1
     wide = max(1, -(-(end - start) // _SPANS))
-    found = {name: _by_span(pairs, start, wide) for name, pairs in dated.items()}
+    counts_by_writer = {name: _by_span(pairs, start, wide) for name, pairs in dated.items()}
     return tuple(
         {
             "from_ms": start + at * wide,
             "to_ms": start + (at + 1) * wide,
-            "rows": {name: round(counts[at], 1) for name, counts in found.items()},
+            "rows": {name: round(counts[at], 1) for name, counts in counts_by_writer.items()},
         }
         for at in range(-(-(end - start) // wide))
     )

@@ -60,18 +60,20 @@ def reader(
     Raises:
         PartwrightError: A column does not exist or is named twice, or a value is invalid; with the row.
     """
-    given = {what: name for what, name in names.items() if name is not None}
-    for name in given.values():
-        if list(given.values()).count(name) > 1:
+    column_names = {what: name for what, name in names.items() if name is not None}
+    for name in column_names.values():
+        if list(column_names.values()).count(name) > 1:
             raise PartwrightError(f"{name!r} cannot be two of the columns: name another one")
-    columns = [what for what in _TYPES if what in given or (what == "size" and "value" in given)]
+    columns = [
+        what for what in _TYPES if what in column_names or (what == "size" and "value" in column_names)
+    ]
     schema = pa.schema([(what, _TYPES[what]) for what in columns])
-    return pa.RecordBatchReader.from_batches(schema, _batches(opened, given, key_type, schema, read))
+    return pa.RecordBatchReader.from_batches(schema, _batches(opened, column_names, key_type, schema, read))
 
 
 def _batches(
     opened: Callable[[], Records],
-    given: Mapping[str, str],
+    column_names: Mapping[str, str],
     key_type: str | None,
     schema: pa.Schema,
     read: Callable[[int, float | None], None],
@@ -79,12 +81,12 @@ def _batches(
     texts = {"key": text_type(key_type), "value": pa.string()}
     requests = [
         ColumnRequest(name, texts.get(what, pa.int64()), lenient=what not in texts)
-        for what, name in given.items()
+        for what, name in column_names.items()
     ]
     row = 0
     with opened() as records:
         for batch in records.read(requests):
-            arrays = _arrays(dict(zip(given, batch, strict=True)), key_type, row)
+            arrays = _arrays(dict(zip(column_names, batch, strict=True)), key_type, row)
             made = pa.record_batch([arrays[what] for what in schema.names], schema=schema)
             yield made
             row += made.num_rows

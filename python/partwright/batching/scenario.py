@@ -118,32 +118,32 @@ def replay(scenario: Mapping[str, object]) -> Json:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: row 1: time runs backwards, from 7 to 6 ms
     """  # noqa: E501 - an example is one line
-    given = object_fields(scenario, "a scenario", _SCENARIO, needs="records")
+    fields = object_fields(scenario, "a scenario", _SCENARIO, needs="records")
     for name in ("strategy", "partitions"):
-        if name not in given:
+        if name not in fields:
             raise PartwrightError(f"a scenario has no {name}: name it")
-    if not isinstance(given["strategy"], str):
-        raise PartwrightError(f"a strategy is named by text, not {shown(given['strategy'])}")
-    strategy = _core.strategy_name(given["strategy"])
-    partitions = [_partition(each) for each in listed(given["partitions"], "partitions")]
-    records = _records(listed(given["records"], "records"), len(partitions))
+    if not isinstance(fields["strategy"], str):
+        raise PartwrightError(f"a strategy is named by text, not {shown(fields['strategy'])}")
+    strategy = _core.strategy_name(fields["strategy"])
+    partitions = [_partition(each) for each in listed(fields["partitions"], "partitions")]
+    records = _records(listed(fields["records"], "records"), len(partitions))
     core = core_scenario(
-        given,
-        [_broker(each) for each in listed(given.get("brokers") or (), "brokers")],
+        fields,
+        [_broker(each) for each in listed(fields.get("brokers") or (), "brokers")],
         partitions,
-        given.get("draws"),
+        fields.get("draws"),
     )
-    seed = optional(given.get("seed"), "the seed", LEAST_LONG, MOST_LONG) or 0
+    seed = optional(fields.get("seed"), "the seed", LEAST_LONG, MOST_LONG) or 0
     simulation = _core.Batching(
-        strategy, settings_of(_configs(given.get("config")), strategy), {**core, "seed": seed}, True
+        strategy, settings_of(_configs(fields.get("config")), strategy), {**core, "seed": seed}, True
     )
     simulation.append(records)
     simulation.finish()
     return _answer(simulation.tables())
 
 
-def _configs(given: object) -> Configs:
-    config = object_fields({} if given is None else given, "config", keys(), needs=None)
+def _configs(value: object) -> Configs:
+    config = object_fields({} if value is None else value, "config", keys(), needs=None)
     return read_configs(config)
 
 
@@ -177,14 +177,14 @@ def core_scenario(
     }
 
 
-def _partition(given: object) -> tuple[int, int | None]:
-    fields = object_fields(given, "a partition", ("id", "leader"), needs="id")
+def _partition(value: object) -> tuple[int, int | None]:
+    fields = object_fields(value, "a partition", ("id", "leader"), needs="id")
     partition = whole(fields["id"], "a partition's id", 0, MOST_INT)
     return partition, optional(fields.get("leader"), f"the leader of partition {partition}", 0, MOST_INT)
 
 
-def _broker(given: object) -> CoreBroker:
-    fields = object_fields(given, "a broker", _BROKER, needs="id")
+def _broker(value: object) -> CoreBroker:
+    fields = object_fields(value, "a broker", _BROKER, needs="id")
     broker = whole(fields["id"], "a broker's id", 0, MOST_INT)
     rack = fields.get("rack")
     if rack is not None and not isinstance(rack, str):
@@ -211,15 +211,15 @@ def broker_of(broker: int, rack: str | None, latency_ms: object, away: object) -
     return broker, rack, latency, spans
 
 
-def _records(given: Sequence[object], partitions: int) -> pa.StructArray:
-    rows = [_record(row, record) for row, record in enumerate(given)]
+def _records(records: Sequence[object], partitions: int) -> pa.StructArray:
+    rows = [_record(row, record) for row, record in enumerate(records)]
     times, encoded, named, sizes, headers = zip(*rows, strict=True) if rows else [()] * 5
     key_column = pa.array(encoded, pa.binary())
     return pa.StructArray.from_arrays(
         [
             pa.array(times, pa.int64()),
             pa.array(named, pa.int32()),
-            partition_for_key(key_column, partitions) if partitions else pa.nulls(len(given), pa.int32()),
+            partition_for_key(key_column, partitions) if partitions else pa.nulls(len(records), pa.int32()),
             pc.binary_length(key_column),
             pa.array(sizes, pa.int32()),
             pa.array(headers, pa.list_(pa.int32())),

@@ -77,7 +77,7 @@ class Partition:
     def __post_init__(self) -> None:
         number(self.id, "a partition's id")
         if self.leader is not None:
-            number(self.leader, f"the leader of partition {self.id}", otherwise=" (none if it has none)")
+            number(self.leader, f"the leader of partition {self.id}", note=" (none if it has none)")
         for name in ("replicas", "in_sync_replicas", "offline_replicas"):
             what = f"partition {self.id}: {name}"
             ids = tuple(number(each, what) for each in listed(getattr(self, name), what))
@@ -90,20 +90,20 @@ def in_sync(partition: Partition) -> tuple[int, ...]:
     return tuple(each for each in alive if each not in partition.offline_replicas)
 
 
-def read_broker(given: object) -> Broker:
+def read_broker(value: object) -> Broker:
     """A broker from an object with its fields; a `Broker` stays as it is.
 
     Examples:
         >>> read_broker({"id": 0, "rack": None})
         Broker(id=0, host=None, port=None, rack=None, region=None)
     """
-    if isinstance(given, Broker):
-        return given
-    return Broker(**object_fields(given, "a broker", _BROKER, needs="id"))
+    if isinstance(value, Broker):
+        return value
+    return Broker(**object_fields(value, "a broker", _BROKER, needs="id"))
 
 
 def brokers_by_id(
-    given: object, what: str = "brokers", named: Mapping[int, Broker] | None = None
+    brokers: object, what: str = "brokers", named: Mapping[int, Broker] | None = None
 ) -> dict[int, Broker]:
     """A list of `Broker`s and of brokers' IDs, by ID; an ID among the named brokers is that broker.
 
@@ -115,7 +115,7 @@ def brokers_by_id(
         [2, 0]
     """
     by_id: dict[int, Broker] = {}
-    for each in listed(given, what):
+    for each in listed(brokers, what):
         known_one = named.get(each) if named and type(each) is int else None
         broker = each if isinstance(each, Broker) else known_one or Broker(each)
         if broker.id in by_id:
@@ -124,7 +124,7 @@ def brokers_by_id(
     return by_id
 
 
-def read_brokers(given: Any) -> tuple[Broker, ...]:
+def read_brokers(brokers: Any) -> tuple[Broker, ...]:
     """Brokers from their IDs, from `Broker`s, or from a cluster; at least one.
 
     Raises:
@@ -134,7 +134,7 @@ def read_brokers(given: Any) -> tuple[Broker, ...]:
         >>> [broker.id for broker in read_brokers([2, Broker(0)])]
         [2, 0]
     """
-    by_id = brokers_by_id(getattr(given, "brokers", given))
+    by_id = brokers_by_id(getattr(brokers, "brokers", brokers))
     if not by_id:
         raise PartwrightError("brokers is empty: a partition needs at least one broker")
     return tuple(by_id.values())
@@ -177,34 +177,34 @@ def common_racks(brokers: Iterable[Broker], remedy: str) -> list[str]:
     return racks
 
 
-def listed_brokers(given: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
+def listed_brokers(values: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
     """The IDs of the list `what`, each of an existing broker."""
     ids = {broker.id for broker in brokers}
     those = set()
-    for each in listed(given, what):
+    for each in listed(values, what):
         if type(each) is not int or each not in ids:
             raise PartwrightError(f"{where}there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
         those.add(each)
     return those
 
 
-def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, ...]:
+def read_partitions(topic: str, partitions: object, leader: int) -> tuple[Partition, ...]:
     """A topic's partitions from a list of objects; or from their number, all with the same leader.
 
     Examples:
         >>> [each.leader for each in read_partitions("t", [{"id": 0, "leader": None}, {"id": 1, "leader": 3}], 0)]
         [None, 3]
     """
-    if isinstance(given, int):
-        number(given, f"topic {topic!r}: the number of partitions")
-        return tuple(Partition(partition, leader) for partition in range(given))
-    return tuple(_read_partition(topic, each) for each in listed(given, f"topic {topic!r}"))
+    if isinstance(partitions, int):
+        number(partitions, f"topic {topic!r}: the number of partitions")
+        return tuple(Partition(partition, leader) for partition in range(partitions))
+    return tuple(_read_partition(topic, each) for each in listed(partitions, f"topic {topic!r}"))
 
 
-def _read_partition(topic: str, given: object) -> Partition:
-    if isinstance(given, Partition):
-        return given
-    fields = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
+def _read_partition(topic: str, partition: object) -> Partition:
+    if isinstance(partition, Partition):
+        return partition
+    fields = object_fields(partition, f"a partition of topic {topic!r}", _PARTITION, needs="id")
     if "isr" in fields:
         if "in_sync_replicas" in fields:
             raise PartwrightError(

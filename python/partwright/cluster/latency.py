@@ -20,11 +20,11 @@ Latency: TypeAlias = int | Fields
 _FORMS = (("from", "to"), ("p50", "p99"), ("among",))
 
 
-def latency_of(given: object, what: str) -> Latency:
+def latency_of(latency: object, what: str) -> Latency:
     """Check a broker's latency.
 
     Args:
-        given: A whole number of milliseconds; or `{"from": 1, "to": 9}`, all equally likely; or `{"p50": 2, "p99":
+        latency: A whole number of milliseconds; or `{"from": 1, "to": 9}`, all equally likely; or `{"p50": 2, "p99":
             40}`, log-normal; or `{"among": [1, 1, 2, 50]}`, one of these.
         what: Its name in a sentence.
 
@@ -39,14 +39,14 @@ def latency_of(given: object, what: str) -> Latency:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: latency_ms is a number, or an object of from and to, p50 and p99, or among, not {'p50': 2}
     """  # noqa: E501 - an example is one line
-    if type(given) is int:
-        return whole(given, what, 0, MOST_LONG)
-    form = next((form for form in _FORMS if isinstance(given, Mapping) and set(form) == set(given)), None)
+    if type(latency) is int:
+        return whole(latency, what, 0, MOST_LONG)
+    form = next((form for form in _FORMS if isinstance(latency, Mapping) and set(form) == set(latency)), None)
     if form is None:
         raise PartwrightError(
-            f"{what} is a number, or an object of from and to, p50 and p99, or among, not {shown(given)}"
+            f"{what} is a number, or an object of from and to, p50 and p99, or among, not {shown(latency)}"
         )
-    fields = object_fields(given, what, form, needs=None)
+    fields = object_fields(latency, what, form, needs=None)
     if "among" in fields:
         among = [
             whole(each, f"{what}: each of among", 0, MOST_INT)

@@ -88,8 +88,8 @@ class Cluster:
             raise PartwrightError("a cluster without topics has no partition to write to: name at least one")
         by_id = brokers_by_id(brokers)
         lists: dict[str, tuple[Partition, ...]] = {}
-        for name, given in _placed(tuple(by_id.values()), topics, replication_factor).items():
-            partitions: tuple[Partition, ...] = listed(given, f"topic {shown(name)}", Partition)
+        for name, partition_list in _placed(tuple(by_id.values()), topics, replication_factor).items():
+            partitions: tuple[Partition, ...] = listed(partition_list, f"topic {shown(name)}", Partition)
             lists[_topic_name(name)] = partitions
             if strict:
                 _check_whole(name, partitions)
@@ -123,11 +123,11 @@ class Cluster:
         return cls.from_dict({"brokers": [{"id": 0}], "topics": topics})
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, object], *, strict: bool = True) -> Self:
+    def from_dict(cls, cluster: Mapping[str, object], *, strict: bool = True) -> Self:
         """Read a cluster from the form of `partwright strategy` and of `to_dict`.
 
         Args:
-            given: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
+            cluster: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
                 `topics`, by name a list of objects with `id`, `leader` (null where there is none), and `replicas`,
                 `in_sync_replicas` (or `isr`) and `offline_replicas` as far as known.  A number of partitions stands for
                 as many, led by the first broker. Without `brokers`, the leaders are the brokers.
@@ -140,11 +140,11 @@ class Cluster:
             PartwrightError: As for `Cluster`, and an unknown field.
 
         Examples:
-            >>> given = {"brokers": [{"id": 0, "rack": None}], "topics": {"t": [{"id": 1, "leader": 0}, {"id": 0}]}}
-            >>> [partition.id for partition in Cluster.from_dict(given).partitions("t")]
+            >>> cluster = {"brokers": [{"id": 0, "rack": None}], "topics": {"t": [{"id": 1, "leader": 0}, {"id": 0}]}}
+            >>> [partition.id for partition in Cluster.from_dict(cluster).partitions("t")]
             [1, 0]
         """
-        fields = object_fields(given, "a cluster", ("brokers", "topics"), needs="topics")
+        fields = object_fields(cluster, "a cluster", ("brokers", "topics"), needs="topics")
         if not isinstance(fields["topics"], Mapping):
             raise PartwrightError(f"topics has lists of partitions by name, not {shown(fields['topics'])}")
         # A plain number of partitions is led by the first broker; without brokers, every leader is one.
@@ -159,11 +159,11 @@ class Cluster:
         return cls(brokers, topics, strict=strict)
 
     @classmethod
-    def from_json(cls, given: str | bytes, *, strict: bool = True) -> Self:
+    def from_json(cls, text: str | bytes, *, strict: bool = True) -> Self:
         """Read a cluster from JSON text.
 
         Args:
-            given: The text of one object, as `from_dict` takes it.
+            text: The text of one object, as `from_dict` takes it.
             strict: As in `Cluster`.
 
         Returns:
@@ -177,11 +177,11 @@ class Cluster:
             Cluster(1 broker; t: 3 partitions)
         """
         try:
-            read = read_json(given)
+            read = read_json(text)
         except PartwrightError:
             raise
         except TypeError:
-            raise PartwrightError(f"from_json takes text, not {shown(given)}") from None
+            raise PartwrightError(f"from_json takes text, not {shown(text)}") from None
         except (ValueError, RecursionError) as error:
             raise PartwrightError(f"this is not JSON of a cluster: {error}") from None
         return cls.from_dict(read, strict=strict)

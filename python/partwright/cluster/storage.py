@@ -263,8 +263,8 @@ def read_segment_file(name: str) -> SegmentFile:
         >>> read_segment_file("00000000000000368769.timeindex.deleted")
         SegmentFile(base_offset=368769, kind='timeindex', suffix='deleted')
     """
-    given: object = name
-    found = _SEGMENT.fullmatch(given) if isinstance(given, str) else None
+    value: object = name
+    found = _SEGMENT.fullmatch(value) if isinstance(value, str) else None
     if (
         found is None
         or found[2] not in _KINDS

@@ -34,8 +34,8 @@ def check_topic(topic: str) -> str:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: a topic cannot be called 'orders:v1': use a-z, A-Z, 0-9, '.', '_' and '-'
     """
-    given: object = topic
-    if not isinstance(given, str) or not given:
+    value: object = topic
+    if not isinstance(value, str) or not value:
         raise PartwrightError(f"a topic's name is text of at least one letter, not {shown(topic)}")
     if topic in {".", ".."}:
         raise PartwrightError(f"a topic cannot be called {topic!r}: to a file system it is a folder")

@@ -106,14 +106,14 @@ def _evenness(assignment: Assignment, counts: Mapping[str, int]) -> str:
     return "" if spread.min == spread.max else ", as even as can be"
 
 
-def _of_leader(led: Led) -> Iterator[Verdict]:
+def _of_leader(outcome: Led) -> Iterator[Verdict]:
     """The same under one leader, and what it does not know."""
-    if led.answer is None:
-        raise PartwrightError(led.error or "the leader gives no assignment")
-    yield from _of_assignment(led.answer, led.assignor)
-    yield from unseen(led.left_out, led.forgotten)
-    if led.rounds is None:
-        yield Verdict("fails", f"Under {label(led.leader)} the group never rests.")
+    if outcome.answer is None:
+        raise PartwrightError(outcome.error or "the leader gives no assignment")
+    yield from _of_assignment(outcome.answer, outcome.assignor)
+    yield from unseen(outcome.left_out, outcome.forgotten)
+    if outcome.rounds is None:
+        yield Verdict("fails", f"Under {label(outcome.leader)} the group never rests.")
 
 
 def unseen(left_out: Sequence[str], forgotten: Sequence[str], when: str = "") -> Iterator[Verdict]:

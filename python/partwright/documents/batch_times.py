@@ -71,7 +71,7 @@ def batches(made: Sequence[Fields], name: str) -> Section:
         f"{name} makes {counted(len(rows), 'batch', 'batches')} in {counted(used, 'partition')}, {share(full)} full on "
         f"average; what ended them: {ended}"
     )
-    if many := len(rows) > _BATCHES or used > _PARTITIONS:
+    if is_crowded := len(rows) > _BATCHES or used > _PARTITIONS:
         spec, cell = _counted(rows)
         sentence += f"; all are drawn, and a cell counts those that {cell}"
     else:
@@ -80,7 +80,7 @@ def batches(made: Sequence[Fields], name: str) -> Section:
         spec = _over_time(rows, _COLUMNS, opacity=opacity)
     return Section(
         id="batches",
-        title=f"Batches over time, the stronger the {'more' if many else 'fuller'}",
+        title=f"Batches over time, the stronger the {'more' if is_crowded else 'fuller'}",
         sentence=f"{sentence}.",
         spec=spec,
         columns=_COLUMNS,
@@ -153,15 +153,15 @@ def _counted(rows: Sequence[Fields]) -> tuple[Spec, str]:
     return spec, f"{counted(high, 'partition')} opened in {number(round(wide, 1))} ms"
 
 
-def requests(sent: Sequence[Fields]) -> Section:
+def requests(all_requests: Sequence[Fields]) -> Section:
     """Requests over time, by broker.
 
     Args:
-        sent: The requests of a scenario's answer.
+        all_requests: The requests of a scenario's answer.
     """
     rows = [
         {**each, "batches": len(each["batches"]), "was": "answered" if each["ok"] else "failed"}
-        for each in sent
+        for each in all_requests
     ]
     drawn = [row for row in rows if row["done_ms"] is not None][:_REQUESTS]
     sentence = "No request is sent."

@@ -67,7 +67,7 @@ def _verdicts(timeline: Timeline, generations: Sequence[Json]) -> Iterator[Verdi
         )
     else:
         words += ". Each partition had a reader all the time"
-    state = "fails" if failures else "open" if unread or not timeline.settled else "said"
+    state = "fails" if failures else "open" if unread or not timeline.is_settled else "said"
     yield Verdict(state, f"{words}.")
     for each in failures:
         # Kafka's name of an error, or a sentence of a leader's client.
@@ -82,7 +82,7 @@ def _verdicts(timeline: Timeline, generations: Sequence[Json]) -> Iterator[Verdi
         yield f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {result}"
     if unread:
         yield Verdict("open", f"Nobody reads {named(unread)} at the end.")
-    if not timeline.settled:
+    if not timeline.is_settled:
         yield Verdict("open", "The group had not come to rest when the play ended.")
 
 

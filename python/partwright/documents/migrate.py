@@ -223,8 +223,8 @@ def _sections(step: MigrationStep) -> Iterator[Section]:
         )
     if is_plan and step.scan is not None and step.scan.shares:
         rows = [
-            {"partition": at, "records": many, "share": many / step.scan.records}
-            for at, many in sorted(step.scan.shares.items())
+            {"partition": at, "records": records, "share": records / step.scan.records}
+            for at, records in sorted(step.scan.shares.items())
         ]
         yield Section(
             id="shares",

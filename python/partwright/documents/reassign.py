@@ -193,9 +193,9 @@ def _evenness(plan: Reassignment, answer: Fields) -> str:
     words = [f"Replicas of a broker: {_spread(even['replicas'])}", f"leaders: {_spread(even['leaders'])}"]
     apart = sum(each.leader != each.replicas[0] for those in plan.before.topics.values() for each in those)
     if apart:
-        led = "partition is not led by its" if apart == 1 else "partitions are not led by their"
+        phrase = "partition is not led by its" if apart == 1 else "partitions are not led by their"
         words.append(
-            f"preferred leaders: {_spread(even['preferred_leaders'])} ({apart:,} {led} preferred leader today)"
+            f"preferred leaders: {_spread(even['preferred_leaders'])} ({apart:,} {phrase} preferred leader today)"
         )
     if "bytes" in even:
         words.append(f"bytes: {_spread(even['bytes'], bytes_)}")

@@ -144,8 +144,8 @@ def _about(report: Report) -> Iterator[str]:
     if report.is_marked:
         yield of_mark("--no-check leaves it out, in a run without --exactly-once and --resume")
     if report.resumed:
-        there = f"{counted(report.already_there, 'record was', 'records were')} there already"
-        yield f"went on with an earlier run: {there}, {counted(report.written, 'was', 'were')} written now"
+        earlier_records = f"{counted(report.already_there, 'record was', 'records were')} there already"
+        yield f"went on with an earlier run: {earlier_records}, {counted(report.written, 'was', 'were')} written now"
     if report.null_keys:
         yield _null_keys(report)
     yield from report.notes

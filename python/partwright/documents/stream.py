@@ -28,9 +28,9 @@ def document(report: StreamReport) -> Document:
     else:
         counts = f"{report.lost:,} lost, {report.twice:,} twice, {report.moved:,} in another partition than their key's"
         first = Verdict("fails", f"Not all {what} are in {where}, as they should be: {counts}.")
-    there = f", {report.already_there:,} were there already" if report.already_there else ""
+    prior = f", {report.already_there:,} were there already" if report.already_there else ""
     words = (
-        f"{report.written:,} were written{there}, in {counted(report.batches, 'batch', 'batches')} to {report.target}, "
+        f"{report.written:,} were written{prior}, in {counted(report.batches, 'batch', 'batches')} to {report.target}, "
         f"with partitions as client {report.client} chooses them"
     )
     verdicts: list[Verdict | str] = [first, words]

@@ -73,19 +73,19 @@ class ArrowRecords(Records):
         self._source.close()
         super().close()
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         schema = self._reader().schema
-        paths = [path_in(schema.names, column.name) for column in wanted]
+        paths = [path_in(schema.names, column.name) for column in requests]
         places = [find_column(self._path, schema.names, first) for first, *_ in paths]
         # Fields come in the file's order, each once.
-        chosen = sorted(set(places))
+        field_places = sorted(set(places))
         self._source.seek(0)
-        reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
+        reader = self._reader(pa.ipc.IpcReadOptions(included_fields=field_places))
         for batch, _ in self._batches(reader):
             yield from in_pieces(
                 [
-                    picked(self._path, batch.column(chosen.index(place)), inside, first)
+                    picked(self._path, batch.column(field_places.index(place)), inside, first)
                     for place, (first, *inside) in zip(places, paths, strict=True)
                 ],
                 LONGEST,

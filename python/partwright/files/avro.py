@@ -50,11 +50,11 @@ class AvroRecords(Records):
         except ValueError as error:
             raise PartwrightError(f"{path!r} is not read: {error}", path=path) from error
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         names = self._names()
-        paths = [path_in(names, column.name) for column in wanted]
-        for column, path in zip(wanted, paths, strict=True):
+        paths = [path_in(names, column.name) for column in requests]
+        for column, path in zip(requests, paths, strict=True):
             if path[0] not in names:
                 find_column(self._path, names, column.name)
         records = iter(self._reader)
@@ -68,7 +68,7 @@ class AvroRecords(Records):
                 return
             yield tuple(
                 self._column([_at(record, path) for record in batch], column)
-                for column, path in zip(wanted, paths, strict=True)
+                for column, path in zip(requests, paths, strict=True)
             )
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
@@ -96,12 +96,12 @@ class AvroRecords(Records):
             path=self._path,
         )
 
-    def _column(self, values: list[Any], wanted: ColumnRequest) -> Column:
+    def _column(self, values: list[Any], request: ColumnRequest) -> Column:
         try:
             return pa.array([str(each) if isinstance(each, UUID) else each for each in values])
         except (pa.ArrowException, OverflowError) as error:
             raise PartwrightError(
-                f"column {wanted.name!r} of {self._path!r} is of more than one type ({first_line(error)})",
+                f"column {request.name!r} of {self._path!r} is of more than one type ({first_line(error)})",
                 path=self._path,
             ) from error
 

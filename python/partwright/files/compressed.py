@@ -46,8 +46,8 @@ class Peeked:
         """That many bytes, or fewer; none at the end."""
         if not self._start:
             return self._read(size)
-        found, self._start = (self._start, b"") if size < 0 else (self._start[:size], self._start[size:])
-        return found + self._read() if size < 0 else found
+        data, self._start = (self._start, b"") if size < 0 else (self._start[:size], self._start[size:])
+        return data + self._read() if size < 0 else data
 
     def close(self) -> None:
         """Close the stream."""

@@ -56,13 +56,13 @@ class DelimitedRecords(Records):
         """See `Records`."""
         return self._lines.done
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         self._header()
         self._refuse_other_delimiters()
-        places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in wanted]
+        places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in requests]
         for block, ends in self._records:
-            yield self._columns(block, ends, wanted, places)
+            yield self._columns(block, ends, requests, places)
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
         """See `Records`."""
@@ -168,11 +168,15 @@ class DelimitedRecords(Records):
                 )
 
     def _columns(
-        self, block: Block, ends: Sequence[int] | None, wanted: Sequence[ColumnRequest], places: Sequence[int]
+        self,
+        block: Block,
+        ends: Sequence[int] | None,
+        requests: Sequence[ColumnRequest],
+        places: Sequence[int],
     ) -> tuple[Column, ...]:
         """The requested columns of a block's records."""
         if ends == [] or (len(self._names) > 1 and not block.text.strip(b"\r\n")):
-            return tuple(pa.nulls(0, column.type) for column in wanted)
+            return tuple(pa.nulls(0, column.type) for column in requests)
         columns = [f"{place}" for place in range(len(self._names))]
         # If a text ends without a line end, pyarrow takes an empty last field as quoted when others are in quotes.
         data = block.text if block.text.endswith(b"\n") else block.text + b"\n"
@@ -204,7 +208,7 @@ class DelimitedRecords(Records):
         self._rows += table.num_rows
         return tuple(
             typed(in_one(table[columns[place]]), column, self._path, first)
-            for column, place in zip(wanted, places, strict=True)
+            for column, place in zip(requests, places, strict=True)
         )
 
     def _ragged(self, block: Block, why: str) -> PartwrightError:

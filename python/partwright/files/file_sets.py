@@ -41,7 +41,7 @@ def files_of(path: str, known: Callable[[str], bool]) -> list[str]:
     if is_remote(path):
         return listed(path, known) or [path]
     if Path(path).is_dir():
-        found = [
+        files = [
             str(each)
             for each in sorted(Path(path).rglob("*"))
             if not any(part.startswith(("_", ".")) for part in each.relative_to(path).parts)
@@ -49,14 +49,14 @@ def files_of(path: str, known: Callable[[str], bool]) -> list[str]:
             and each.stat().st_size
             and known(each.name)
         ]
-        if not found:
+        if not files:
             raise PartwrightError(f"the folder {path!r} has no file of records", path=path)
-        return found
+        return files
     if glob.has_magic(path) and not Path(path).exists():
-        found = [file for each in sorted(glob.glob(path, recursive=True)) for file in files_of(each, known)]  # noqa: PTH207
-        if not found:
+        files = [file for each in sorted(glob.glob(path, recursive=True)) for file in files_of(each, known)]  # noqa: PTH207
+        if not files:
             raise PartwrightError(f"no file is named like {path!r}: check the pattern", path=path)
-        return found
+        return files
     return [path]
 
 
@@ -78,22 +78,22 @@ class FileSet(Records):
         """See `Records`; each file counts the same."""
         return (self._past + (self._now.done or 0)) / len(self._paths)
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`; a column that a file lacks is taken from a folder's name such as `partition=3`."""
         for at, path in enumerate(self._paths):
             if at:
                 self._past, self._now = at, self._open_one(path)
             named = _named_by_folders(path)
-            inside = [column for column in wanted if column.name not in named]
+            inside = [column for column in requests if column.name not in named]
             with self._now as records:
                 # One of the file's columns tells how many rows there are.
-                for columns in records.read(inside or wanted):
-                    given, rows = iter(columns), len(columns[0])
+                for columns in records.read(inside or requests):
+                    file_columns, rows = iter(columns), len(columns[0])
                     yield tuple(
-                        next(given)
+                        next(file_columns)
                         if column in inside or not inside
                         else _constant(named[column.name], column, rows)
-                        for column in wanted
+                        for column in requests
                     )
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
@@ -139,15 +139,15 @@ def _named_by_folders(path: str) -> dict[str, str | None]:
     return {unquote(name): None if value == _NULL else unquote(value) for name, value in pairs}
 
 
-def _constant(value: str | None, wanted: ColumnRequest, rows: int) -> Column:
+def _constant(value: str | None, request: ColumnRequest, rows: int) -> Column:
     if value is None:
-        return pa.nulls(rows, wanted.type)
-    if pa.types.is_integer(wanted.type):
+        return pa.nulls(rows, request.type)
+    if pa.types.is_integer(request.type):
         if _WHOLE.fullmatch(value):
-            return pa.array([int(value)] * rows, wanted.type)
-        if not wanted.lenient:
+            return pa.array([int(value)] * rows, request.type)
+        if not request.lenient:
             raise PartwrightError(
-                f"a folder is named {wanted.name}={value}, and {value!r} is not a whole number"
+                f"a folder is named {request.name}={value}, and {value!r} is not a whole number"
             )
     return pa.array([value] * rows, pa.string())
 
@@ -183,8 +183,8 @@ def opened(address: str) -> BinaryIO:
         PartwrightError: There is no such file, or it cannot be reached.
         MissingExtraError: fsspec is missing, or a package that it needs for such an address.
     """
-    scheme, rest = address.split("://", 1)
-    if scheme.lower() not in _PYARROW and "*" in rest:
+    scheme, location = address.split("://", 1)
+    if scheme.lower() not in _PYARROW and "*" in location:
         raise PartwrightError(
             f"{address!r} has a pattern, which works only with {', '.join(sorted(_PYARROW))}: name one file",
             path=address,
@@ -226,7 +226,7 @@ def listed(address: str, known: Callable[[str], bool]) -> list[str]:
     except Exception as error:
         raise _unreachable(address, error) from error
     named = _pattern(place[len(folder) + 1 :])
-    found = sorted(
+    addresses = sorted(
         f"{folder}/{inside}{mark}{options}"
         for info in infos
         if info.type == pa_fs.FileType.File and info.size
@@ -235,9 +235,9 @@ def listed(address: str, known: Callable[[str], bool]) -> list[str]:
         and not any(part.startswith(("_", ".")) for part in inside.split("/"))
         and named.fullmatch(inside)
     )
-    if folder != place and not found:
+    if folder != place and not addresses:
         raise PartwrightError(f"no file is named like {address!r}: check the pattern", path=address)
-    return found
+    return addresses
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -251,9 +251,11 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _system(address: str) -> tuple[pa_fs.FileSystem, str]:
-    scheme, rest = address.split("://", 1)
-    found: tuple[pa_fs.FileSystem, str] = pa_fs.FileSystem.from_uri(f"{_PYARROW[scheme.lower()]}://{rest}")
-    return found
+    scheme, location = address.split("://", 1)
+    system_and_path: tuple[pa_fs.FileSystem, str] = pa_fs.FileSystem.from_uri(
+        f"{_PYARROW[scheme.lower()]}://{location}"
+    )
+    return system_and_path
 
 
 def _by_fsspec(address: str) -> BinaryIO:
@@ -264,10 +266,10 @@ def _by_fsspec(address: str) -> BinaryIO:
             f"fsspec is missing, by which {address!r} is read: pip install 'partwright[remote]'"
         ) from error
     try:
-        found: BinaryIO = fsspec.open(address, "rb").open()
+        file: BinaryIO = fsspec.open(address, "rb").open()
     except ImportError as error:
         raise MissingExtraError(f"{address!r} needs another package: {first_line(error)}") from error
-    return found
+    return file
 
 
 def _unreachable(address: str, error: Exception) -> PartwrightError:

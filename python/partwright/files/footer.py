@@ -81,10 +81,10 @@ def chunks_of(footer: bytes, leaves: Sequence[int], groups: int) -> dict[int, li
         ValueError: It is not a footer, or lacks what describes a column.
     """
     ordered = sorted(set(leaves))
-    found = [_chunk(meta) for meta in values_at(footer, [_GROUPS, None, _CHUNKS, frozenset(ordered), _META])]
-    if len(found) != groups * len(ordered):
+    chunks = [_chunk(meta) for meta in values_at(footer, [_GROUPS, None, _CHUNKS, frozenset(ordered), _META])]
+    if len(chunks) != groups * len(ordered):
         raise ValueError("a row group lacks a column chunk")
-    return {leaf: found[place :: len(ordered)] for place, leaf in enumerate(ordered)}
+    return {leaf: chunks[place :: len(ordered)] for place, leaf in enumerate(ordered)}
 
 
 def _chunk(meta: object) -> Chunk:

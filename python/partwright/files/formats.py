@@ -86,7 +86,7 @@ class Records:
         """How much of the file has been read, 0 to 1; None where nobody knows its size."""
         return None
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """Some columns in batches, in the file's order.
 
         Raises:
@@ -247,11 +247,11 @@ def no_column(
         there is no column 'custmer' in 'orders.csv': did you mean 'customer'? It has customer, total
     """
     near = meant(name, names, most=2)
-    there = f"{near} It has" if near else ": it has"
+    introduction = f"{near} It has" if near else ": it has"
     by = f" ({option})" if option else ""
     more = "" if near else hint
     return PartwrightError(
-        f"there is no {what} {name!r}{by} in {path!r}{there} {listed(names)}{more}", path=path
+        f"there is no {what} {name!r}{by} in {path!r}{introduction} {listed(names)}{more}", path=path
     )
 
 
@@ -305,12 +305,12 @@ _FORMS = {
 }
 
 
-def typed(column: Column, wanted: ColumnRequest, path: str, first_row: int) -> Column:
+def typed(column: Column, request: ColumnRequest, path: str, first_row: int) -> Column:
     """Convert a column of text to the wanted type.
 
     Args:
         column: Text.
-        wanted: The requested column.
+        request: The requested column.
         path: The file's name, for errors.
         first_row: The number, in the file, of the column's first row.
 
@@ -320,24 +320,24 @@ def typed(column: Column, wanted: ColumnRequest, path: str, first_row: int) -> C
     Raises:
         PartwrightError: A text that does not fit.
     """
-    if wanted.type == pa.string():
+    if request.type == pa.string():
         return column
-    form, what = _FORMS[wanted.type]
+    form, what = _FORMS[request.type]
     if pc.all(pc.match_substring_regex(column, form)).as_py() is not False:
         try:
-            return column.cast(wanted.type)
+            return column.cast(request.type)
         except pa.ArrowInvalid:
             pass
-    if wanted.lenient:
+    if request.lenient:
         return column
     row, text = next(
         (row, text)
         for row, text in enumerate(column.to_pylist(), first_row)
-        if text is not None and not _fits(text, wanted.type, form)
+        if text is not None and not _fits(text, request.type, form)
     )
     raise PartwrightError(
-        f"row {row} of {path!r}: {text!r} in column {wanted.name!r} is not {what}",
-        field=wanted.name,
+        f"row {row} of {path!r}: {text!r} in column {request.name!r} is not {what}",
+        field=request.name,
         value=text,
         path=path,
     )
@@ -354,8 +354,8 @@ def read_one(text: str, type_: pa.DataType) -> int | float | bool | None:
         # The caller, who knows the limits, checks whole numbers of more than 64 bits.
         whole = type_ == pa.int64() and re.fullmatch(_FORMS[type_][0], text)
         return int(text) if whole and len(text) < _LONG else None
-    found: int | float | bool = pa.array([text]).cast(type_)[0].as_py()
-    return found
+    value: int | float | bool = pa.array([text]).cast(type_)[0].as_py()
+    return value
 
 
 def _fits(text: str, type_: pa.DataType, form: str) -> bool:

@@ -46,14 +46,14 @@ class DocumentLines:
     def __init__(self, path: str, file: Peeked) -> None:
         self._path, self._file = path, file
         self._made = self._lines()
-        self._rest = b""
+        self._buffer = b""
 
     def read(self, size: int) -> bytes:
         """That many bytes, or fewer; none at the end."""
-        while len(self._rest) < size and (more := next(self._made, b"")):
-            self._rest += more
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found
+        while len(self._buffer) < size and (more := next(self._made, b"")):
+            self._buffer += more
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        return data
 
     def close(self) -> None:
         """Close the file."""
@@ -62,7 +62,7 @@ class DocumentLines:
     def _lines(self) -> Iterator[bytes]:  # noqa: C901 - one loop over one text
         # A number with more digits than Python reads does not stop the reading: perhaps nobody asked for it.
         decoder = json.JSONDecoder(parse_int=str, parse_float=str)
-        text, place, line, wanted = self._more(), 0, 1, ""
+        text, place, line, expected = self._more(), 0, 1, ""
         is_array = False
         lines: list[str] = []
         while True:
@@ -76,19 +76,19 @@ class DocumentLines:
                 if not text:
                     break
                 continue
-            if text[place] == "[" and not is_array and wanted == "":
-                is_array, place, wanted = True, place + 1, "element"
+            if text[place] == "[" and not is_array and expected == "":
+                is_array, place, expected = True, place + 1, "element"
                 continue
-            if is_array and wanted != "end" and text[place] == "]":
-                wanted, place = "end", place + 1
+            if is_array and expected != "end" and text[place] == "]":
+                expected, place = "end", place + 1
                 continue
-            if is_array and wanted == "comma" and text[place] == ",":
-                wanted, place = "element", place + 1
+            if is_array and expected == "comma" and text[place] == ",":
+                expected, place = "element", place + 1
                 continue
-            if wanted in {"comma", "end"}:
+            if expected in {"comma", "end"}:
                 raise self._broken(
                     line,
-                    f"there is {text[place]!r} behind {'an element' if wanted == 'comma' else 'its end'}",
+                    f"there is {text[place]!r} behind {'an element' if expected == 'comma' else 'its end'}",
                 )
             try:
                 _, end = decoder.raw_decode(text, place)
@@ -103,8 +103,8 @@ class DocumentLines:
                 continue
             lines.append(text[place:end].replace("\r", " ").replace("\n", " ") + "\n")
             line += text.count("\n", place, end)
-            place, wanted = end, "comma" if is_array else "object"
-        if is_array and wanted != "end":
+            place, expected = end, "comma" if is_array else "object"
+        if is_array and expected != "end":
             raise self._broken(line, "its array has no end")
 
     def _more(self, size: int = _CHUNK) -> str:

@@ -76,20 +76,20 @@ class JsonRecords(Records):
         """See `Records`."""
         return self._lines.done
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         for block in self._lines.blocks():
-            yield self._columns(block, self._objects(block), wanted)
-        self._refuse_unseen(wanted)
+            yield self._columns(block, self._objects(block), requests)
+        self._refuse_unseen(requests)
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
         """See `Records`."""
-        found: dict[str, pa.DataType] = {}
+        types_by_name: dict[str, pa.DataType] = {}
         for block in self._lines.blocks():
             for line, text in _numbered(block, self._objects(block)):
                 for name, value in _read_members(self._path, line, text, self._what):
-                    found[name] = _both(found.get(name, pa.null()), _type_of(value))
-            yield found
+                    types_by_name[name] = _both(types_by_name.get(name, pa.null()), _type_of(value))
+            yield types_by_name
 
     def extend(
         self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
@@ -144,7 +144,7 @@ class JsonRecords(Records):
         self,
         block: Block,
         objects: Sequence[_Span],
-        wanted: Sequence[ColumnRequest],
+        requests: Sequence[ColumnRequest],
         new: str | None = None,
     ) -> tuple[Column, ...]:
         """The requested members of a block's objects; `new` is a name that none of them may have."""
@@ -152,38 +152,38 @@ class JsonRecords(Records):
             line, text = next(_numbered(block, objects))
             self._first = list(dict(_read_members(self._path, line, text, self._what)))
         if new is None or not _may_have(block.text, new):
-            ways = [way for column in wanted if (way := _way(block, column.name)) is not None]
-            table = self._parsed(block, wanted, ways) if len(ways) == len(wanted) else None
+            ways = [way for column in requests if (way := _way(block, column.name)) is not None]
+            table = self._parsed(block, requests, ways) if len(ways) == len(requests) else None
             if table is not None and table.num_rows == len(objects):
-                found = [picked(self._path, in_one(table[way[0]]), way[1:], way[0]) for way in ways]
-                if self._known(block, wanted, ways, found):
-                    return tuple(found)
-        return self._one_by_one(block, objects, wanted, new)
+                columns = [picked(self._path, in_one(table[way[0]]), way[1:], way[0]) for way in ways]
+                if self._known(block, requests, ways, columns):
+                    return tuple(columns)
+        return self._one_by_one(block, objects, requests, new)
 
     def _known(
         self,
         block: Block,
-        wanted: Sequence[ColumnRequest],
+        requests: Sequence[ColumnRequest],
         ways: Sequence[Sequence[str]],
-        found: Sequence[pa.Array],
+        columns: Sequence[pa.Array],
     ) -> bool:
         """For each member, whether some object had it; if all its values are null, each object must be looked at."""
-        filled = zip(wanted, found, strict=True)
+        filled = zip(requests, columns, strict=True)
         self._seen.update(column.name for column, values in filled if values.null_count < len(values))
         return not any(
             column.name not in self._seen and _may_have(block.text, way[-1])
-            for column, way in zip(wanted, ways, strict=True)
+            for column, way in zip(requests, ways, strict=True)
         )
 
     @staticmethod
     def _parsed(
-        block: Block, wanted: Sequence[ColumnRequest], ways: Sequence[Sequence[str]]
+        block: Block, requests: Sequence[ColumnRequest], ways: Sequence[Sequence[str]]
     ) -> pa.Table | None:
         """Read by pyarrow, which looks at nothing else in an object; None if it refuses."""
         if len({way[0] for way in ways}) < len({tuple(way) for way in ways}):
             # A member twice in one object: looking at each object finds it.
             return None
-        schema = pa.schema([_nested(way, column.type) for way, column in zip(ways, wanted, strict=True)])
+        schema = pa.schema([_nested(way, column.type) for way, column in zip(ways, requests, strict=True)])
         try:
             return pa_json.read_json(
                 pa.BufferReader(block.text),
@@ -195,34 +195,34 @@ class JsonRecords(Records):
             return None
 
     def _one_by_one(
-        self, block: Block, objects: Sequence[_Span], wanted: Sequence[ColumnRequest], new: str | None
+        self, block: Block, objects: Sequence[_Span], requests: Sequence[ColumnRequest], new: str | None
     ) -> tuple[Column, ...]:
-        values: list[list[object]] = [[] for _ in wanted]
+        values: list[list[object]] = [[] for _ in requests]
         for line, text in _numbered(block, objects):
-            members = self._checked(text, line, wanted, new)
-            for column, found in zip(wanted, values, strict=True):
-                found.append(self._value(self._member(members, column.name, line), column, line))
+            members = self._checked(text, line, requests, new)
+            for column, column_values in zip(requests, values, strict=True):
+                column_values.append(self._value(self._member(members, column.name, line), column, line))
         return tuple(
-            _lenient(found) if column.lenient else pa.array(found, column.type)
-            for column, found in zip(wanted, values, strict=True)
+            _lenient(column_values) if column.lenient else pa.array(column_values, column.type)
+            for column, column_values in zip(requests, values, strict=True)
         )
 
     def _checked(
-        self, given: str, line: int, wanted: Sequence[ColumnRequest], new: str | None
+        self, text: str, line: int, requests: Sequence[ColumnRequest], new: str | None
     ) -> dict[str, object]:
         """The members of an object; refuses one that has a requested member twice, or the new one."""
-        members = _read_members(self._path, line, given, self._what)
+        members = _read_members(self._path, line, text, self._what)
         names = [name for name, _ in members]
         if new in names:
             raise taken(self._path, str(new), where=f"{self._what} {line} of ")
-        for column in wanted:
+        for column in requests:
             if names.count(column.name) > 1:
                 raise PartwrightError(
                     f"{self._what} {line} of {self._path!r} has {counted(names.count(column.name), 'member')} named "
                     f"{column.name!r}: it is unclear which one is meant",
                     path=self._path,
                 )
-        self._seen.update(column.name for column in wanted if column.name in names)
+        self._seen.update(column.name for column in requests if column.name in names)
         return dict(members)
 
     def _member(self, members: dict[str, object], name: str, line: int) -> object:
@@ -263,9 +263,9 @@ class JsonRecords(Records):
             path=self._path,
         )
 
-    def _refuse_unseen(self, wanted: Sequence[ColumnRequest]) -> None:
+    def _refuse_unseen(self, requests: Sequence[ColumnRequest]) -> None:
         """Refuse a member that no object has, as a typing mistake."""
-        for column in wanted:
+        for column in requests:
             if column.name not in self._seen:
                 raise no_column(self._path, self._first or [], column.name, what="member")
 
@@ -314,16 +314,14 @@ class _Members(list[tuple[str, object]]):
     """An object as json reads it, with repeated members, also in nested objects."""
 
 
-def _read_members(path: str, line: int, given: str, what: str = "line") -> list[tuple[str, object]]:
+def _read_members(path: str, line: int, text: str, what: str = "line") -> list[tuple[str, object]]:
     """The members of the object in a line.
 
     Raises:
         PartwrightError: The line, which is the error's value, is not an object.
     """
     try:
-        members = json.loads(
-            given, object_pairs_hook=_Members, parse_float=_fraction, parse_int=_whole_number
-        )
+        members = json.loads(text, object_pairs_hook=_Members, parse_float=_fraction, parse_int=_whole_number)
     except json.JSONDecodeError as error:
         # Some of Python's messages end in it already.
         why = f"{error.msg.removesuffix(' at')} at column {error.colno}"
@@ -334,7 +332,7 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
         if isinstance(members, _Members):
             return members
         why = "not an object"
-    if given.lstrip(_BLANKS).startswith("["):
+    if text.lstrip(_BLANKS).startswith("["):
         raise PartwrightError(
             f"{what} {line} of {path!r} is a JSON array among objects: give one object a line, as `jq -c '.[]'` makes "
             "them",
@@ -344,7 +342,7 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
     raise PartwrightError(
         f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line{other}",
         path=path,
-        value=given,
+        value=text,
     )
 
 

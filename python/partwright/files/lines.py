@@ -53,7 +53,7 @@ class LineReader:
         self._file = file
         self._size = size
         self._read = 0
-        self._rest = b""
+        self._remainder = b""
 
     @property
     def done(self) -> float | None:
@@ -93,13 +93,13 @@ class LineReader:
                 f"line {block.line_at(place)} of {self.name!r} starts a value that has no end within {within}: look at "
                 "its quotes"
             )
-        self._rest = text + self._rest
+        self._remainder = text + self._remainder
         self.lines -= lines
 
     def _next(self, *, start: bool) -> bytes:
         """The next whole lines; what is left of the file at its end."""
-        parts, size = [self._rest], len(self._rest)
-        self._rest = b""
+        parts, size = [self._remainder], len(self._remainder)
+        self._remainder = b""
         # As much as was given back, so that a value over many lines is read only a few times, up to the longest value.
         blocks = max(1, min(size, LONGEST - size) // _BLOCK)
         while more := self._some(blocks):
@@ -107,7 +107,7 @@ class LineReader:
                 more, start = self._unmarked(more), False
             end = more.rfind(b"\n") + 1
             if end:
-                self._rest = more[end:]
+                self._remainder = more[end:]
                 return b"".join([*parts, more[:end]])
             parts.append(more)
             size += len(more)

@@ -43,7 +43,7 @@ _OF_TEXT = ("csv", "tsv", "jsonl")
 _NAMES = {"json": "jsonl", "jsonl": "jsonl", "ndjson": "jsonl"}
 
 
-def format_of(path: str, told: str | None = None, delimiter: str | None = None) -> str:
+def format_of(path: str, format_name: str | None = None, delimiter: str | None = None) -> str:
     """The format of a file, as given or by its name without the ending of a compression.
 
     Raises:
@@ -53,8 +53,8 @@ def format_of(path: str, told: str | None = None, delimiter: str | None = None) 
         >>> format_of("orders.JSONL"), format_of("orders.csv.gz"), format_of("orders", "json")
         ('jsonl', 'csv', 'jsonl')
     """
-    if told is not None:
-        return _NAMES.get(told, told)
+    if format_name is not None:
+        return _NAMES.get(format_name, format_name)
     named = named_format(path)
     if named is not None:
         return named
@@ -79,13 +79,13 @@ def named_format(path: str) -> str | None:
 
 
 def open_records(
-    paths: str | Sequence[str], told: str | None = None, delimiter: str | None = None
+    paths: str | Sequence[str], format_name: str | None = None, delimiter: str | None = None
 ) -> Records:
-    """Open files of records by the format that their names tell; `-` is stdin, in JSON or the format `told`.
+    """Open files of records by the format that their names tell; `-` is stdin, in JSON or the format `format_name`.
 
     Args:
         paths: A file, a folder, a pattern such as `day=*/*.csv`, the address of one, or several of these.
-        told: The format, one of `FORMATS`; by default what each file's name tells.
+        format_name: The format, one of `FORMATS`; by default what each file's name tells.
         delimiter: The character between two fields of csv; by default the format's own.
 
     Returns:
@@ -99,26 +99,26 @@ def open_records(
         raise PartwrightError(f"a delimiter is one ASCII character other than a quote, not {delimiter!r}")
 
     def known(name: str) -> bool:
-        return told is not None or named_format(name) is not None
+        return format_name is not None or named_format(name) is not None
 
     named = [paths] if isinstance(paths, str) else list(paths)
-    found = [file for path in named for file in ([path] if path == "-" else files_of(path, known))]
-    if found == named and len(found) == 1:
-        return _open_one(found[0], told, delimiter)
-    if "-" in found:
+    files = [file for path in named for file in ([path] if path == "-" else files_of(path, known))]
+    if files == named and len(files) == 1:
+        return _open_one(files[0], format_name, delimiter)
+    if "-" in files:
         raise PartwrightError("stdin is one file, and no other is read with it: leave out - or the others")
-    return FileSet(found, lambda path: _open_one(path, told, delimiter))
+    return FileSet(files, lambda path: _open_one(path, format_name, delimiter))
 
 
-def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
+def _open_one(path: str, format_name: str | None, delimiter: str | None) -> Records:
     if path == "-":
         if sys.__stdin__ is None:
             raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
-        kind = format_of(path, told or ("csv" if delimiter else "json"))
+        kind = format_of(path, format_name or ("csv" if delimiter else "json"))
         if kind not in _OF_TEXT:
             raise not_regular("stdin")
         return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
-    kind = format_of(path, told, delimiter)
+    kind = format_of(path, format_name, delimiter)
     if delimiter is not None and kind not in _DELIMITERS:
         raise PartwrightError(f"a delimiter is for csv, and {path!r} is {kind}: leave it out", path=path)
     with ExitStack() as closing:
@@ -209,12 +209,12 @@ def read_file(file: str | os.PathLike[str], numbers: Collection[str] = ()) -> pa
     with open_records(path) as records:
         for each in records.types():
             types = dict(each)
-    wanted = [
+    requests = [
         ColumnRequest(name, _column_type(kind, is_number=name in numbers)) for name, kind in types.items()
     ]
-    batches = _batches(path, wanted)
+    batches = _batches(path, requests)
     first = next(batches, None)
-    schema = pa.schema([(each.name, each.type) for each in wanted]) if first is None else first.schema
+    schema = pa.schema([(each.name, each.type) for each in requests]) if first is None else first.schema
     started = () if first is None else (first,)
     return pa.RecordBatchReader.from_batches(schema, chain(started, _of_schema(path, batches, schema)))
 
@@ -224,10 +224,10 @@ def _column_type(kind: pa.DataType, *, is_number: bool) -> pa.DataType:
     return kind if not is_text else pa.int64() if is_number else pa.string()
 
 
-def _batches(path: str, wanted: Sequence[ColumnRequest]) -> Iterator[pa.RecordBatch]:
-    names = [each.name for each in wanted]
+def _batches(path: str, requests: Sequence[ColumnRequest]) -> Iterator[pa.RecordBatch]:
+    names = [each.name for each in requests]
     with open_records(path) as records:
-        for columns in records.read(wanted):
+        for columns in records.read(requests):
             yield pa.RecordBatch.from_arrays([in_one(column) for column in columns], names)
 
 

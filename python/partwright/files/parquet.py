@@ -82,15 +82,17 @@ class ParquetRecords(Records):
         self._parquet.close()
         super().close()
 
-    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
+    def read(self, requests: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         names = self._parquet.schema_arrow.names
-        paths = [path_in(names, column.name) for column in wanted]
+        paths = [path_in(names, column.name) for column in requests]
         for first, *_ in paths:
             find_column(self._path, names, first)
-        chosen = [first for first, *_ in paths]
+        column_names = [first for first, *_ in paths]
         whole_ones = [first for first, *inside in paths if not inside]
-        for columns in self._batches(self._reader(whole_ones), range(self._parquet.num_row_groups), chosen):
+        for columns in self._batches(
+            self._reader(whole_ones), range(self._parquet.num_row_groups), column_names
+        ):
             yield from in_pieces(
                 [
                     picked(self._path, column, inside, first)
@@ -136,8 +138,10 @@ class ParquetRecords(Records):
         schema = self._parquet.schema_arrow
         # The types that pyarrow returns as dictionaries.
         texts = [name for name in names if schema.field(name).type in TEXT_AND_BINARY]
-        found = zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True)
-        dictionaries = [name for name, chunks in found if chunks and self._are_dictionaries(name, chunks)]
+        named_chunks = zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True)
+        dictionaries = [
+            name for name, chunks in named_chunks if chunks and self._are_dictionaries(name, chunks)
+        ]
         return self._with_dictionaries(dictionaries) if dictionaries else self._parquet
 
     def _are_dictionaries(self, name: str, chunks: Sequence[Chunk]) -> bool:
@@ -179,11 +183,11 @@ class ParquetRecords(Records):
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
-        chosen = list(dict.fromkeys(names))
-        self._chunks([leaf for name in chosen if self._is_wide(name) for leaf in self._leaves(name)])
-        rows = min((self._rows_at_once(reader, name, groups) for name in chosen), default=_BATCH)
+        unique_names = list(dict.fromkeys(names))
+        self._chunks([leaf for name in unique_names if self._is_wide(name) for leaf in self._leaves(name)])
+        rows = min((self._rows_at_once(reader, name, groups) for name in unique_names), default=_BATCH)
         with whole(self._path, "Parquet file"):
-            batches = reader.iter_batches(rows, groups, chosen, use_threads=False)
+            batches = reader.iter_batches(rows, groups, unique_names, use_threads=False)
 
         def following() -> pa.RecordBatch | None:
             with whole(self._path, "Parquet file"):

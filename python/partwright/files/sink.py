@@ -62,7 +62,7 @@ def open_sink(
     records: Records,
     source: str | None = None,
     *,
-    told: str | None = None,
+    format_name: str | None = None,
     force: bool = True,
 ) -> Iterator[Writable]:
     """The destination of a whole file, in the format of `records`.
@@ -74,7 +74,7 @@ def open_sink(
         out: The file; None or `-` is stdout. Its name says whether it is compressed.
         records: What is read.
         source: The file that is read; None if it may be replaced.
-        told: The format of a file whose name tells none, as given to `open_records`.
+        format_name: The format of a file whose name tells none, as given to `open_records`.
         force: Whether an existing file may be replaced.
 
     Raises:
@@ -116,7 +116,7 @@ def open_sink(
         raise PartwrightError(
             f"--out {out!r} is there already: give --force to replace it, or name another file"
         )
-    if (named_format(out) or format_of(out, told)) != records.format:
+    if (named_format(out) or format_of(out, format_name)) != records.format:
         raise PartwrightError(
             f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
             "column, it does not convert"

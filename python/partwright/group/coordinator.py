@@ -69,7 +69,7 @@ def classic_config(config: Mapping[str, object] | None) -> dict[str, int]:
     return _config(config, _CLASSIC)
 
 
-def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
+def consumer_config(settings: Mapping[str, object] | None) -> dict[str, Any]:
     """The same for KIP-848's protocol.
 
     The broker's limits for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are assumed wide
@@ -78,8 +78,8 @@ def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
     Raises:
         PartwrightError: A key is unknown, or its value is invalid.
     """
-    numbers = {key: value for key, value in (given or {}).items() if key != _ASSIGNORS}
-    assignors = (given or {}).get(_ASSIGNORS, ["uniform", "range"])
+    numbers = {key: value for key, value in (settings or {}).items() if key != _ASSIGNORS}
+    assignors = (settings or {}).get(_ASSIGNORS, ["uniform", "range"])
     if isinstance(assignors, str):
         assignors = [name.strip() for name in assignors.split(",")] if assignors.strip() else []
     names = [_text(name, _ASSIGNORS) for name in listed(assignors, _ASSIGNORS)]
@@ -154,9 +154,9 @@ class ClassicGroup:
             >>> answers[0]["error"]
             'UNKNOWN_MEMBER_ID'
         """
-        kind, at_ms, tag, given = _event(event, _REQUESTS)
-        with _refusals(kind, given):
-            group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
+        kind, at_ms, tag, fields = _event(event, _REQUESTS)
+        with _refusals(kind, fields):
+            group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, fields)})
         next_group = type(self).__new__(type(self))
         next_group._group = group  # noqa: SLF001 - of our own class
         return next_group, answers
@@ -228,24 +228,24 @@ class ConsumerGroup:
             >>> answers[0]["epoch"], answers[0]["assignment"]
             (2, {'t': [0, 1]})
         """
-        kind, at_ms, tag, given = _event(event, _CONSUMER_REQUESTS)
-        with _refusals(kind, given):
-            return self._step(kind, at_ms, tag, given)
+        kind, at_ms, tag, fields = _event(event, _CONSUMER_REQUESTS)
+        with _refusals(kind, fields):
+            return self._step(kind, at_ms, tag, fields)
 
-    def _step(self, kind: str, at_ms: int, tag: int, given: Fields) -> tuple[Self, list[Json]]:
+    def _step(self, kind: str, at_ms: int, tag: int, fields: Fields) -> tuple[Self, list[Json]]:
         group, topics = self._group, dict(self._topics)
         if kind == "topics":
-            existing = _topic_counts(given.get("topics"))
+            existing = _topic_counts(fields.get("topics"))
             topics = {name: existing.get(name) for name in topics | existing}
             request: object = list(topics.items())
         elif kind == "heartbeat":
-            group, topics = self._known(at_ms, [*(given.get("topics") or ()), *(given.get("owned") or ())])
-            request = _heartbeat(given, list(topics))
+            group, topics = self._known(at_ms, [*(fields.get("topics") or ()), *(fields.get("owned") or ())])
+            request = _heartbeat(fields, list(topics))
         elif kind == "commit":
-            partitions = given.get("partitions") or {}
+            partitions = fields.get("partitions") or {}
             group, topics = self._known(at_ms, list(partitions))
             places = _places(partitions, topics)
-            request = (given.get("member_id", ""), given.get("epoch", -1), places)
+            request = (fields.get("member_id", ""), fields.get("epoch", -1), places)
         else:
             request = True
         group, answers = group.step(at_ms, tag, {kind: request})
@@ -267,7 +267,7 @@ class ConsumerGroup:
 
 
 @contextmanager
-def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
+def _refusals(kind: str, fields: Mapping[str, object]) -> Iterator[None]:
     """Refuse an event with a field of another type than the request takes."""
     try:
         yield
@@ -275,12 +275,12 @@ def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
         if isinstance(error, PartwrightError):
             raise
         raise PartwrightError(
-            f"a {kind} has a field of another kind than it takes: {shown(dict(given))}; `step` says what each is"
+            f"a {kind} has a field of another kind than it takes: {shown(dict(fields))}; `step` says what each is"
         ) from error
 
 
-def _topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
-    topics: Any = {} if given is None else given
+def _topic_counts(value: Mapping[str, int] | None) -> dict[str, int]:
+    topics: Any = {} if value is None else value
     counts = object_fields(topics, "topics", topics, needs=None)
     return {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
 
@@ -306,9 +306,9 @@ def _event(
     kind = event.get("request") if isinstance(event, dict) else None
     if not isinstance(kind, str) or kind not in requests:
         raise PartwrightError(f"an event's request is {', '.join(requests)}, not {shown(kind)}")
-    given = object_fields(event, f"a {kind}", ("at_ms", "request", "tag", *requests[kind]), needs="at_ms")
-    at_ms = whole(given["at_ms"], "at_ms", 0, MOST_LONG // 4)
-    return kind, at_ms, whole(given.get("tag", 0), "tag", 0, MOST_INT), given
+    fields = object_fields(event, f"a {kind}", ("at_ms", "request", "tag", *requests[kind]), needs="at_ms")
+    at_ms = whole(fields["at_ms"], "at_ms", 0, MOST_LONG // 4)
+    return kind, at_ms, whole(fields.get("tag", 0), "tag", 0, MOST_INT), fields
 
 
 def is_text(value: object) -> TypeGuard[str]:
@@ -326,45 +326,45 @@ def _text(value: object, what: str) -> str:
     return value
 
 
-def _sender(given: Mapping[str, object]) -> dict[str, object]:
+def _sender(fields: Mapping[str, object]) -> dict[str, object]:
     return {
-        "member": _text(given.get("member_id", ""), "member_id"),
-        "generation": whole(given.get("generation", -1), "generation", -(2**31), MOST_INT),
-        "instance_id": given.get("instance_id"),
+        "member": _text(fields.get("member_id", ""), "member_id"),
+        "generation": whole(fields.get("generation", -1), "generation", -(2**31), MOST_INT),
+        "instance_id": fields.get("instance_id"),
     }
 
 
-def _classic_request(kind: str, given: Fields) -> object:
+def _classic_request(kind: str, fields: Fields) -> object:
     if kind == "join":
         timeouts = {"session_timeout_ms": 45_000, "rebalance_timeout_ms": 300_000}
         return {
-            "member": _text(given.get("member_id", ""), "member_id"),
-            "new_id": _text(given.get("new_id", ""), "new_id"),
-            "instance_id": given.get("instance_id"),
-            **{name: whole(given.get(name, ms), name, 0, MOST_INT) for name, ms in timeouts.items()},
-            "protocols": [tuple(pair) for pair in given.get("protocols", ())],
-            "requires_id": given.get("member_id_required", True),
-            "skips_assignment": given.get("skip_assignment", True),
+            "member": _text(fields.get("member_id", ""), "member_id"),
+            "new_id": _text(fields.get("new_id", ""), "new_id"),
+            "instance_id": fields.get("instance_id"),
+            **{name: whole(fields.get(name, ms), name, 0, MOST_INT) for name, ms in timeouts.items()},
+            "protocols": [tuple(pair) for pair in fields.get("protocols", ())],
+            "requires_id": fields.get("member_id_required", True),
+            "skips_assignment": fields.get("skip_assignment", True),
         }
     if kind == "sync":
-        assignments = list((given.get("assignments") or {}).items())
-        return {"sender": _sender(given), "protocol": given.get("protocol"), "assignments": assignments}
+        assignments = list((fields.get("assignments") or {}).items())
+        return {"sender": _sender(fields), "protocol": fields.get("protocol"), "assignments": assignments}
     if kind == "leave":
-        members = listed(given.get("members") or (), "members")
+        members = listed(fields.get("members") or (), "members")
         return [(each.get("member_id") or "", each.get("instance_id")) for each in members]
-    return True if kind in ("wait", "move") else _sender(given)
+    return True if kind in ("wait", "move") else _sender(fields)
 
 
-def _heartbeat(given: Fields, topics: list[str]) -> dict[str, object]:
-    owned, subscribed, timeout_ms = (given.get(name) for name in ("owned", "topics", "rebalance_timeout_ms"))
+def _heartbeat(fields: Fields, topics: list[str]) -> dict[str, object]:
+    owned, subscribed, timeout_ms = (fields.get(name) for name in ("owned", "topics", "rebalance_timeout_ms"))
     return {
-        "member": _text(given.get("member_id", ""), "member_id"),
-        "epoch": whole(given.get("epoch", 0), "epoch", -(2**31), MOST_INT),
-        "instance_id": given.get("instance_id"),
-        "rack_id": given.get("rack_id"),
+        "member": _text(fields.get("member_id", ""), "member_id"),
+        "epoch": whole(fields.get("epoch", 0), "epoch", -(2**31), MOST_INT),
+        "instance_id": fields.get("instance_id"),
+        "rack_id": fields.get("rack_id"),
         "rebalance_timeout_ms": optional(timeout_ms, "rebalance_timeout_ms", 0, MOST_INT),
         "topics": None if subscribed is None else [topics.index(name) for name in subscribed],
-        "assignor": given.get("assignor"),
+        "assignor": fields.get("assignor"),
         "owned": None if owned is None else _places(owned, topics),
     }
 

@@ -65,11 +65,11 @@ class Duration:
         return f"{_written(self.low_ms)}..{_written(self.high_ms)}"
 
 
-def read_duration(given: object, what: str) -> Duration:
+def read_duration(value: object, what: str) -> Duration:
     """A time, a range or samples, as people write them.
 
     Args:
-        given: A number of seconds; text such as `20s`, `1m30s`, `500ms`, `20s..40s` or `18s,25s,31s` (a number without
+        value: A number of seconds; text such as `20s`, `1m30s`, `500ms`, `20s..40s` or `18s,25s,31s` (a number without
             a unit is seconds); a list of numbers of seconds, which were measured.
         what: Its name in a sentence.
 
@@ -83,49 +83,49 @@ def read_duration(given: object, what: str) -> Duration:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: start is a time such as 20s, 1m30s or 500ms, a range such as 20s..40s, or samples such as 18s,25s,31s, not 'soon'
     """  # noqa: E501 - an example is one line
-    if isinstance(given, str):
-        return _of_text(given, what)
-    if isinstance(given, (list, tuple)):
-        return _of_samples([_of_number(each, given, what) for each in given], given, what)
-    time = _of_number(given, given, what)
+    if isinstance(value, str):
+        return _of_text(value, what)
+    if isinstance(value, (list, tuple)):
+        return _of_samples([_of_number(each, value, what) for each in value], value, what)
+    time = _of_number(value, value, what)
     return Duration(time, time)
 
 
-def _of_text(given: str, what: str) -> Duration:
-    low, dots, high = given.replace(" ", "").partition("..")
+def _of_text(text: str, what: str) -> Duration:
+    low, dots, high = text.replace(" ", "").partition("..")
     if dots:
-        first, last = _of_time(low, given, what), _of_time(high, given, what)
+        first, last = _of_time(low, text, what), _of_time(high, text, what)
         if first > last:
-            raise refused(given, what, f"begins with the shorter time, not {shown(given)}")
+            raise refused(text, what, f"begins with the shorter time, not {shown(text)}")
         return Duration(first, last)
-    return _of_samples([_of_time(each, given, what) for each in low.split(",")], given, what)
+    return _of_samples([_of_time(each, text, what) for each in low.split(",")], text, what)
 
 
-def _of_samples(times: Sequence[int], given: object, what: str) -> Duration:
+def _of_samples(times: Sequence[int], value: object, what: str) -> Duration:
     if not times:
-        raise refused(given, what, "has no samples: name at least one")
+        raise refused(value, what, "has no samples: name at least one")
     if len(times) > _MOST_SAMPLES:
-        raise refused(given, what, f"takes {_MOST_SAMPLES} samples at most, not {len(times)}")
+        raise refused(value, what, f"takes {_MOST_SAMPLES} samples at most, not {len(times)}")
     times = sorted(times)
     return Duration(times[0], times[-1], tuple(times) if len(times) > 1 else ())
 
 
-def _of_time(text: str, given: object, what: str) -> int:
+def _of_time(text: str, value: object, what: str) -> int:
     if not _TIME.fullmatch(text):
-        raise refused(given, what, f"is {_FORMS}, not {shown(given)}")
+        raise refused(value, what, f"is {_FORMS}, not {shown(value)}")
     parts = re.findall(r"([0-9.]+)(ms|s|m|h)?", text)
-    return _within(sum(float(number) * _UNITS[unit or "s"] for number, unit in parts), given, what)
+    return _within(sum(float(number) * _UNITS[unit or "s"] for number, unit in parts), value, what)
 
 
-def _of_number(number: object, given: object, what: str) -> int:
+def _of_number(number: object, value: object, what: str) -> int:
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
-        raise refused(given, what, f"is a number of seconds, or {_FORMS}, not {shown(given)}")
-    return _within(number * 1000, given, what)
+        raise refused(value, what, f"is a number of seconds, or {_FORMS}, not {shown(value)}")
+    return _within(number * 1000, value, what)
 
 
-def _within(time_ms: float, given: object, what: str) -> int:
+def _within(time_ms: float, value: object, what: str) -> int:
     if not 0 <= time_ms <= _MOST_MS:
-        raise refused(given, what, f"is a time from 0 to 24h, not {shown(given)}")
+        raise refused(value, what, f"is a time from 0 to 24h, not {shown(value)}")
     return round(time_ms)
 
 
@@ -137,8 +137,8 @@ def _written(time_ms: int) -> str:
     """
     if 0 < time_ms < _UNITS["s"]:
         return f"{time_ms}ms"
-    minutes, rest = divmod(time_ms, _UNITS["m"])
-    seconds = f"{rest / 1000:g}s" if rest or not minutes else ""
+    minutes, remainder_ms = divmod(time_ms, _UNITS["m"])
+    seconds = f"{remainder_ms / 1000:g}s" if remainder_ms or not minutes else ""
     return f"{f'{minutes}m' if minutes else ''}{seconds}"
 
 
@@ -155,11 +155,11 @@ class Draws:
     def __init__(self, seed: object) -> None:
         self._random = random.Random(whole(seed, "seed", 0, MOST_LONG))  # noqa: S311 - no secret
 
-    def time_ms(self, given: object, what: str) -> int:
+    def time_ms(self, value: object, what: str) -> int:
         """A time in milliseconds.
 
         Args:
-            given: A whole number of milliseconds, or a distribution as `partwright.batching` takes a broker's latency:
+            value: A whole number of milliseconds, or a distribution as `partwright.batching` takes a broker's latency:
                 `{"from": 200, "to": 900}`, `{"p50": 300, "p99": 2000}` or `{"among": [250, 300, 1800]}`.
             what: Its name in a sentence.
 
@@ -173,9 +173,9 @@ class Draws:
             Traceback (most recent call last):
             partwright.errors.PartwrightError: poll_ms is a number, or an object of from and to, p50 and p99, or among, not {'from': 3}
         """  # noqa: E501 - an example is one line
-        if not isinstance(given, Mapping):
-            return whole(given, what, 0, LATEST_MS)
-        form = cast("Fields", latency_of(given, what))
+        if not isinstance(value, Mapping):
+            return whole(value, what, 0, LATEST_MS)
+        form = cast("Fields", latency_of(value, what))
         if "among" in form:
             drawn = self._random.choice(form["among"])
         elif "from" in form:

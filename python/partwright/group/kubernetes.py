@@ -217,21 +217,21 @@ def read_workload(
     return Deployment(replicas, surge, min(unavailable, replicas), recreate)
 
 
-def _is_share(given: object) -> bool:
+def _is_share(value: object) -> bool:
     """Whether it is a percentage above 0, as the default is."""
-    return given is None or (isinstance(given, str) and given.endswith("%") and given.strip("0") != "%")
+    return value is None or (isinstance(value, str) and value.endswith("%") and value.strip("0") != "%")
 
 
 def _share(
-    what: str, given: object, default: int | str, replicas: int, rounded: Callable[[float], int]
+    what: str, value: object, default: int | str, replicas: int, rounded: Callable[[float], int]
 ) -> int:
-    given = default if given is None else given
-    text = str(given).strip() if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
+    value = default if value is None else value
+    text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
     if found := _PERCENT.fullmatch(text):
         return rounded(replicas * int(found[1]) / 100)
     if not _COUNT.fullmatch(text):
         raise refused(
-            given, what, f"is a number of pods or a percentage, such as 1 or 25%, not {shown(given)}"
+            value, what, f"is a number of pods or a percentage, such as 1 or 25%, not {shown(value)}"
         )
     return int(text)
 

@@ -102,7 +102,7 @@ def session_timeout_ms(client: str) -> int:
     return _SESSIONS_MS.get(client, _SESSIONS_MS.get(client.partition("@")[0], _SESSION_MS))
 
 
-def member_client(given: object, protocol: str, where: str = "a script") -> str:
+def member_client(value: object, protocol: str, where: str = "a script") -> str:
     """A member's client, with its `@VERSION` if the script has one.
 
     Java's newest version has none. With the protocol classic, no version of Java's has one: all live alike.
@@ -110,11 +110,11 @@ def member_client(given: object, protocol: str, where: str = "a script") -> str:
     Raises:
         PartwrightError: The client is unknown, or does not speak the protocol; nothing is known of its version.
     """
-    client, version = client_of(given, where)
+    client, version = client_of(value, where)
     if client == JAVA and version:
         known = [*_KIP_848[JAVA], _JAVAS_TODAY]
         if version not in known:
-            raise unknown(given, "client", sorted(JAVA + each for each in known), where)
+            raise unknown(value, "client", sorted(JAVA + each for each in known), where)
         return JAVA if protocol == "classic" or version == _JAVAS_TODAY else JAVA + version
     if protocol == "consumer" and not speaks_kip_848(client + version):
         those = ", ".join(_KIP_848)
@@ -126,7 +126,7 @@ def member_client(given: object, protocol: str, where: str = "a script") -> str:
     if all(answering_version(client, name, version) is None for name in assignors_of(client)):
         versions = [each for name in assignors_of(client) for each in versions_of(client, name)]
         known = [client, *(client + each for each in dict.fromkeys(versions))]
-        raise unknown(given, "client", known, where)
+        raise unknown(value, "client", known, where)
     return client + version
 
 
@@ -143,20 +143,20 @@ def assignors_version(client: str) -> tuple[str, str]:
     return name, "" if name == JAVA else at + version
 
 
-def assignors_of_client(client: str, given: object) -> tuple[str, ...]:
+def assignors_of_client(client: str, assignors: object) -> tuple[str, ...]:
     """The assignors of a member, by their wire names: those that it sets, or those of its client by default.
 
     Args:
         client: The client, as `member_client` returns it.
-        given: A name or a list of them; None for the default.
+        assignors: A name or a list of them; None for the default.
 
     Raises:
         PartwrightError: The client lacks an assignor, or refuses the list.
     """
     name, version = assignors_version(client)
-    if given is None:
+    if assignors is None:
         return DEFAULT_ASSIGNORS[name]
-    names = _java(given) if name == JAVA else _others(given)
+    names = _java(assignors) if name == JAVA else _others(assignors)
     for each in names:
         check_client("the member", name, version, each)
     if refuses_list(name, names):

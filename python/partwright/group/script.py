@@ -63,16 +63,16 @@ class Script:
     leaderless: tuple[tuple[str, int, int, int], ...]
 
 
-def read_script(given: Mapping[str, object]) -> Script:
+def read_script(script: Mapping[str, object]) -> Script:
     """A script, checked.
 
     Args:
-        given: See `partwright.group.play`.
+        script: See `partwright.group.play`.
 
     Raises:
         PartwrightError: The script is invalid; the sentence names the event by its number, from 1.
     """
-    fields = object_fields(given, "a script", _SCRIPT, needs="events")
+    fields = object_fields(script, "a script", _SCRIPT, needs="events")
     protocol = fields.get("protocol", "classic")
     if protocol not in PROTOCOLS:
         raise PartwrightError(
@@ -130,9 +130,9 @@ def _idle(topic_names: object, topics: ScriptTopics) -> tuple[int, ...]:
     return tuple(numbers[name] for name in names if isinstance(name, str))
 
 
-def _listed_events(given: object, every_ms: int, down_ms: Callable[[], int]) -> Sequence[object]:
+def _listed_events(value: object, every_ms: int, down_ms: Callable[[], int]) -> Sequence[object]:
     """The events, of the short form too."""
-    events = expand(given, every_ms=every_ms, down_ms=down_ms) if isinstance(given, str) else given
+    events = expand(value, every_ms=every_ms, down_ms=down_ms) if isinstance(value, str) else value
     if isinstance(events, int):
         # YAML takes +2 for a number.
         raise PartwrightError(
@@ -149,10 +149,10 @@ def _happen(story: Story, events: Sequence[object], until_ms: int | None) -> Non
             for name in topics if isinstance(topics, Mapping) else ():
                 story.topics.mention(name)
     before = 0
-    for number, given in enumerate(events, 1):
+    for number, raw_event in enumerate(events, 1):
         where = f"event {number}"
         with _within("", number - 1):
-            event = _event(where, given, before)
+            event = _event(where, raw_event, before)
             with _within(where):
                 EVENTS[event.kind][1](story, event)
             before = event.at_ms
@@ -164,19 +164,19 @@ def _happen(story: Story, events: Sequence[object], until_ms: int | None) -> Non
         raise PartwrightError("a script has no members: let somebody join")
 
 
-def _event(where: str, given: object, before: int) -> Event:
+def _event(where: str, raw_event: object, before: int) -> Event:
     """One event, of a known kind and with known fields only."""
-    if not isinstance(given, Mapping):
-        raise PartwrightError(f"{where} is an object with at_ms, not {shown(given)}")
-    kinds = [kind for kind in given if kind in EVENTS]
+    if not isinstance(raw_event, Mapping):
+        raise PartwrightError(f"{where} is an object with at_ms, not {shown(raw_event)}")
+    kinds = [kind for kind in raw_event if kind in EVENTS]
     if len(kinds) != 1:
-        strange = next((name for name in given if name not in EVENTS and name not in _ALL_FIELDS), None)
+        strange = next((name for name in raw_event if name not in EVENTS and name not in _ALL_FIELDS), None)
         if strange is not None:
             raise PartwrightError(f"{where}: {unknown(strange, 'event', EVENTS, 'a script')}")
         says = "says nothing" if not kinds else f"says {' and '.join(kinds)} at once"
         raise PartwrightError(f"{where} {says}: one of {', '.join(EVENTS)}")
     kind = kinds[0]
-    fields = object_fields(given, where, ("at_ms", kind, *EVENTS[kind][0]), needs="at_ms")
+    fields = object_fields(raw_event, where, ("at_ms", kind, *EVENTS[kind][0]), needs="at_ms")
     at_ms = whole(fields["at_ms"], "at_ms", 0, LATEST_MS, where=f"{where}: ")
     if at_ms < before:
         raise PartwrightError(f"{where}: time runs backwards, from {before} to {at_ms} ms")

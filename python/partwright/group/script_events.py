@@ -50,7 +50,7 @@ def _join(story: Story, event: Event) -> None:
 def _start(story: Story, event: Event, name: str, at_ms: int) -> None:
     members = story.members
     configs = members.start(name, _with_poll(story, event, name))
-    topics = event.fields.get("topics", members.subscribed.get(name, story.topics.given))
+    topics = event.fields.get("topics", members.subscribed.get(name, story.topics.initial_names))
     members.subscribed[name] = topics
     numbers = story.topics.numbers_of(topics)
     members.alive[name] = at_ms
@@ -62,10 +62,10 @@ def _with_poll(story: Story, event: Event, name: str) -> Mapping[str, object]:
     fields = event.fields
     if "poll_ms" in fields or "record_ms" in fields:
         story.polls_ms[name] = fields.get("poll_ms")
-    given = story.polls_ms.get(name, story.poll_ms)
-    if not isinstance(given, Mapping):
+    poll_ms = story.polls_ms.get(name, story.poll_ms)
+    if not isinstance(poll_ms, Mapping):
         return fields
-    return {**fields, "poll_ms": story.draws.time_ms(given, "poll_ms")}
+    return {**fields, "poll_ms": story.draws.time_ms(poll_ms, "poll_ms")}
 
 
 def _member(story: Story, event: Event) -> str:
@@ -169,9 +169,9 @@ def _pair(story: Story, pair: object) -> tuple[str, int]:
     return topic, whole(pair[1], f"a partition of {topic}", 0, count - 1)
 
 
-def _unassign(story: Story, at_ms: int, given: object, topic: str | None = None) -> bool:
+def _unassign(story: Story, at_ms: int, consumer: object, topic: str | None = None) -> bool:
     """A consumer that assigned itself partitions stops reading them, or those of a topic; returns whether it did."""
-    has_ended = story.beside.end(at_ms, given, topic)
+    has_ended = story.beside.end(at_ms, consumer, topic)
     if has_ended:
         story.actions.append((at_ms, {"beside": True}))
     return has_ended
@@ -228,17 +228,17 @@ def _broker(story: Story, event: Event) -> None:
             'broker has the partitions that it leads, by topic, as {"t": [0, 3]}, '
             f"not {shown(event.subject)}"
         )
-    led = [
+    partitions = [
         _pair(story, (topic, number))
         for topic, numbers in event.subject.items()
         for number in listed(numbers, f"partitions of {topic}")
     ]
     for topic, number, _, before_ms in story.leaderless:
-        if (topic, number) in led and before_ms > at_ms:
+        if (topic, number) in partitions and before_ms > at_ms:
             raise PartwrightError(f"{topic}-{number} has no leader until {before_ms} ms: let it go later")
-    led = list(dict.fromkeys(led))
-    story.leaderless += [(topic, number, at_ms, until_ms) for topic, number in led]
-    places = [(story.topics.number_of(topic), number) for topic, number in led]
+    partitions = list(dict.fromkeys(partitions))
+    story.leaderless += [(topic, number, at_ms, until_ms) for topic, number in partitions]
+    places = [(story.topics.number_of(topic), number) for topic, number in partitions]
     story.actions += [(at_ms, {"leaders": (places, False)}), (until_ms, {"leaders": (places, True)})]
     if coordinates:
         story.actions.append((until_ms, {"move": True}))

@@ -22,17 +22,17 @@ class ScriptTopics:
     """The topics.
 
     Args:
-        given: By name, how many partitions each has at first.
+        counts: By name, how many partitions each has at first.
 
     Attributes:
-        given: Their names.
+        initial_names: Their names.
         first: The same, and None for those that are made later, in the order of the first mention.
         now: How many partitions each has by now; None where there is no such topic.
         deleted: Those that were deleted.
     """
 
-    def __init__(self, given: object) -> None:
-        topics = {} if given is None else given
+    def __init__(self, counts: object) -> None:
+        topics = {} if counts is None else counts
         if not isinstance(topics, Mapping):
             raise PartwrightError(
                 f'topics are numbers of partitions by name, as {{"t": 4}}, not {shown(topics)}'
@@ -47,7 +47,7 @@ class ScriptTopics:
             )
         self._numbers = {name: number for number, name in enumerate(self.first)}
         self._lists: dict[tuple[str | None, ...], list[int]] = {}
-        self.given = list(self.first)
+        self.initial_names = list(self.first)
         self.now: dict[str, int | None] = dict(self.first)
         self.deleted: set[str] = set()
         self.refuse_too_many()
@@ -242,25 +242,25 @@ class Story:
     actions: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
 
-def counts_of(given: object, kind: str) -> list[tuple[str, int]]:
+def counts_of(value: object, kind: str) -> list[tuple[str, int]]:
     """Numbers of partitions by topic, of an event."""
-    if not isinstance(given, Mapping) or not given:
-        raise PartwrightError(f'{kind} has numbers of partitions by topic, as {{"t": 4}}, not {shown(given)}')
-    return [(name, whole(count, f"topic {name}", 1, MOST_INT)) for name, count in given.items()]
+    if not isinstance(value, Mapping) or not value:
+        raise PartwrightError(f'{kind} has numbers of partitions by topic, as {{"t": 4}}, not {shown(value)}')
+    return [(name, whole(count, f"topic {name}", 1, MOST_INT)) for name, count in value.items()]
 
 
-def name_of(given: object, what: str) -> str:
+def name_of(value: object, what: str) -> str:
     """A name, which is text and not empty."""
-    if not is_text(given) or not given:
-        raise PartwrightError(f"{what} is named by text, not {shown(given)}")
-    return given
+    if not is_text(value) or not value:
+        raise PartwrightError(f"{what} is named by text, not {shown(value)}")
+    return value
 
 
-def text_of(given: object) -> str:
+def text_of(value: object) -> str:
     """A member's name, of an event."""
-    if not is_text(given):
-        raise PartwrightError(f"a member is named by text, not {shown(given)}")
-    return given
+    if not is_text(value):
+        raise PartwrightError(f"a member is named by text, not {shown(value)}")
+    return value
 
 
 def _checked(name: object) -> str:

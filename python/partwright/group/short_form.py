@@ -181,15 +181,15 @@ def _when(event: Json) -> int:
     return at_ms
 
 
-def _share(given: str | None, members: int, where: str) -> int:
+def _share(share: str | None, members: int, where: str) -> int:
     """So many at a time; a percentage is rounded up, as Kubernetes does with a StatefulSet's."""
-    size = 1 if given is None else int(given.rstrip("%"))
-    if given is not None and given.endswith("%"):
+    size = 1 if share is None else int(share.rstrip("%"))
+    if share is not None and share.endswith("%"):
         size = math.ceil(members * size / 100)
     if not size and members:
         raise PartwrightError(f"{where} takes 0 members at a time: let it be at least 1")
     return max(size, 1)
 
 
-def _time(given: str, where: str) -> int:
-    return read_duration(given, f"{where}: the time").most_ms
+def _time(text: str, where: str) -> int:
+    return read_duration(text, f"{where}: the time").most_ms

@@ -69,7 +69,7 @@ class Timeline(Answer):
         self._timeline = timeline
         self._topics = list(script.topics)
         self.members = script.members
-        self.ended_ms, self.settled = timeline.end()
+        self.ended_ms, self.is_settled = timeline.end()
 
     def __repr__(self) -> str:
         cost = self.cost

@@ -277,9 +277,9 @@ def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinG
         "instance_id": member.group_instance_id,
     }
     if protocol.name == "sticky":
-        sent = decode_owned(member.metadata.user_data)
-        if sent is not None:
-            fields |= {"owned": sent[0], "generation": sent[1]}
+        member_data = decode_owned(member.metadata.user_data)
+        if member_data is not None:
+            fields |= {"owned": member_data[0], "generation": member_data[1]}
     elif hasattr(protocol, "parse_member_metadata"):
         owned = protocol.parse_member_metadata(member.metadata)
         # A member that sends nothing has neither field.

@@ -79,14 +79,14 @@ class Bounds:
             bounds["partitions"] = [[each[0], each[-1]] for each in self.partitions]
         return bounds
 
-    def chosen(self, topic: str, n: int) -> list[int]:
+    def partitions_in(self, topic: str, n: int) -> list[int]:
         """The partitions to read, in a topic that has n.
 
         Raises:
             PartwrightError: The topic lacks one of them.
 
         Examples:
-            >>> Bounds(partitions=read_partitions("0,3-5")).chosen("orders", 12)
+            >>> Bounds(partitions=read_partitions("0,3-5")).partitions_in("orders", 12)
             [0, 3, 4, 5]
         """
         if self.partitions is None:

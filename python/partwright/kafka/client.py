@@ -130,7 +130,7 @@ class Admin:
             BrokerError: There is no answer in time.
         """
         return try_again(
-            ask, self.timeout, answer=lambda asked: meaning(self.error(asked)) is Meaning.NO_COORDINATOR
+            ask, self.timeout, answer=lambda future: meaning(self.error(future)) is Meaning.NO_COORDINATOR
         )
 
     def metadata(self) -> ClusterMetadata:

@@ -168,7 +168,7 @@ class EmbeddedCluster:
             PartwrightError: There is no such broker, or one runs.
             BrokerError: One does not start.
         """
-        nodes = self._chosen(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
+        nodes = self._nodes_of(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
         for node in nodes:
             if node.is_running:
                 raise PartwrightError(
@@ -188,7 +188,7 @@ class EmbeddedCluster:
         Raises:
             PartwrightError: There is no such broker.
         """
-        nodes = self._chosen(brokers or list(self.nodes))
+        nodes = self._nodes_of(brokers or list(self.nodes))
         for node in nodes:
             node.end(number)
         for node in nodes:
@@ -198,7 +198,7 @@ class EmbeddedCluster:
         """Stop all brokers that this process launched, and remove their folders."""
         _stop(self.launched)
 
-    def _chosen(self, brokers: Sequence[int]) -> list[Node]:
+    def _nodes_of(self, brokers: Sequence[int]) -> list[Node]:
         for broker in brokers:
             if broker not in self.nodes:
                 ids = enumeration(sorted(self.nodes), len(self.nodes))

@@ -360,7 +360,7 @@ class ConfluentPartitioner:
         self.client = client
         self.max_age = max_age
         self.timeout = timeout
-        self._asked: dict[str, tuple[Metadata, float]] = {}
+        self._metadata_cache: dict[str, tuple[Metadata, float]] = {}
         self._lock = threading.Lock()
 
     def __call__(
@@ -401,10 +401,10 @@ class ConfluentPartitioner:
     def _metadata(self, topic: str) -> Metadata:
         """The topic's partitions and their leaders, not older than `max_age`."""
         with self._lock:
-            known, asked_at = self._asked.get(topic, (None, 0.0))
+            known, asked_at = self._metadata_cache.get(topic, (None, 0.0))
             if known is None or time.monotonic() - asked_at > self.max_age:
                 known = self._ask(topic)
-                self._asked[topic] = (known, time.monotonic())
+                self._metadata_cache[topic] = (known, time.monotonic())
             return known
 
     def _ask(self, topic: str) -> Metadata:

@@ -160,7 +160,7 @@ class Reading:
         self._count = _FEWEST
         self._consumer: Consumer | None = None
         # When something arrived, when Kafka was asked why nothing does, and when the last poll ended.
-        self._heard = self._asked = self._left = time.monotonic()
+        self._heard = self._asked_at_s = self._left = time.monotonic()
 
     def runs(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[list[Run]]:
         """All records, in lists of runs; the consumer is closed afterwards.
@@ -187,7 +187,7 @@ class Reading:
         # The time that is spent elsewhere is no silence of the broker's.
         elsewhere = time.monotonic() - self._left
         self._heard += elsewhere
-        self._asked += elsewhere
+        self._asked_at_s += elsewhere
         if self._consumer is None:
             self._consumer = self._opened()
         before = sum(self.at.values())
@@ -211,10 +211,10 @@ class Reading:
             self._count = max(_FEWEST, min(2 * self._count, _POLLED, int(_POLLED_BYTES / (mean + 1))))
         self._left = time.monotonic()
         if sum(self.at.values()) != before:
-            self._heard = self._asked = self._left
-        elif self._left - self._asked > min(self._stall, TIMEOUT_S):
-            self._asked = self._left
-            self._refuse_standstill(self._asked - self._heard)
+            self._heard = self._asked_at_s = self._left
+        elif self._left - self._asked_at_s > min(self._stall, TIMEOUT_S):
+            self._asked_at_s = self._left
+            self._refuse_standstill(self._asked_at_s - self._heard)
         return runs
 
     def pause(self, partitions: Iterable[int]) -> None:

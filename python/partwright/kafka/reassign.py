@@ -80,7 +80,7 @@ def execute(
     elect: Iterable[tuple[str, int]] = (),
     throttle: int | None,
     timeout: float,
-    told: Callable[[int, int], None],
+    progress: Callable[[int, int], None],
     note: Callable[[str], None],
 ) -> int:
     """Gives Kafka the batches of a plan one after the other, and then elects the preferred leaders.
@@ -96,7 +96,7 @@ def execute(
         throttle: The most bytes a second that each broker copies; None for no limit. It also holds for what an
             interrupted execution has left Kafka to do.
         timeout: Seconds for each batch.
-        told: Called with the number of partitions that are done and the number in all.
+        progress: Called with the number of partitions that are done and the number in all.
         note: Called with a sentence about a throttle that an earlier execution left.
 
     Returns:
@@ -114,7 +114,7 @@ def execute(
         return _elect(config, to_elect)
     run = _Execution(config, moves, throttle)
     try:
-        run.give_all(before, batches, timeout, told, note)
+        run.give_all(before, batches, timeout, progress, note)
         if run.owns_throttle and (throttles := run.find_throttles()):
             remove_throttles(config, throttles)
         return _elect(config, to_elect)
@@ -157,7 +157,7 @@ class _Execution:
         before: Cluster,
         batches: Sequence[Batch],
         timeout: float,
-        told: Callable[[int, int], None],
+        progress: Callable[[int, int], None],
         note: Callable[[str], None],
     ) -> None:
         """Give Kafka each batch, and wait until it is done; see `execute`."""
@@ -175,8 +175,8 @@ class _Execution:
             self._give_rest(before, batch)
             done += len(batch.moves)
             for left in _until_done(self.config, batch, timeout):
-                told(done - left, len(self.moves))
-            told(done, len(self.moves))
+                progress(done - left, len(self.moves))
+            progress(done, len(self.moves))
 
     def _give_rest(self, before: Cluster, batch: Batch) -> None:
         """Give Kafka what is not done of a batch; an interrupted execution may have given it some."""

@@ -59,7 +59,7 @@ def extent(config: KafkaConfig, topic: str, bounds: Bounds) -> Extent:
         first = offsets_of(admin, topic, every, "earliest")
         # Such a reader sees nothing of transactions that are still open.
         end = offsets_of(admin, topic, every, "latest", committed=reads_committed(config))
-        partitions = bounds.chosen(topic, len(every))
+        partitions = bounds.partitions_in(topic, len(every))
         windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
     return Extent(
         str(description.topic_id), first, end, {partition: windows[partition] for partition in partitions}

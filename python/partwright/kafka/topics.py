@@ -434,7 +434,7 @@ def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
     return True
 
 
-def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None:
+def _settle(is_settled: Callable[[], bool], timeout: float, failure: str) -> None:
     """Ask until the answer is yes; what Kafka refuses for a reason that may pass counts as not yet."""
 
     def is_refused_now(error: BaseException) -> bool:
@@ -442,26 +442,26 @@ def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None
 
     why = ""
     try:
-        if try_again(settled, timeout, error=is_refused_now, answer=operator.not_):
+        if try_again(is_settled, timeout, error=is_refused_now, answer=operator.not_):
             return
     except RetriableError as error:
         if not is_refused_now(error):
             raise
         why = f" ({error.reason})"
-    raise BrokerError(f"{otherwise} after {timeout:g} s{why}: look at the broker's log")
+    raise BrokerError(f"{failure} after {timeout:g} s{why}: look at the broker's log")
 
 
 # At most this many differing partitions are named.
 _SHOWN = 3
 
 
-def differences(config: KafkaConfig, topic: str, wanted: NewTopic) -> list[str]:
+def differences(config: KafkaConfig, topic: str, new_topic: NewTopic) -> list[str]:
     """The differences between a topic and the requested one, a clause each; empty if the topic does not exist.
 
     Args:
         config: The client's configuration.
         topic: The topic.
-        wanted: The requested topic.
+        new_topic: The requested topic.
 
     Raises:
         BrokerError: No Kafka answers, or the user may not see the topic or its settings.
@@ -473,37 +473,37 @@ def differences(config: KafkaConfig, topic: str, wanted: NewTopic) -> list[str]:
         >>> differences(config, "orders", NewTopic(configs={"cleanup.policy": "compact"}))
         ['cleanup.policy is delete, not compact']
     """
-    if wanted.is_default:
+    if new_topic.is_default:
         return []
     with admin_client(config, TIMEOUT_S) as admin:
         description = described(admin, [topic])[topic]
         if description is None:
             return []
         replicas = [[node.id for node in each.replicas] for each in description.partitions]
-        others = _other_replicas(replicas, wanted)
-        if not wanted.configs:
+        others = _other_replicas(replicas, new_topic)
+        if not new_topic.configs:
             return others
         in_force = configs_in_force(admin, "TOPIC", [topic]).get(topic)
     if in_force is None:
         return []
-    return others + _other_configs({name: each.value for name, each in in_force.items()}, wanted.configs)
+    return others + _other_configs({name: each.value for name, each in in_force.items()}, new_topic.configs)
 
 
-def _other_replicas(present: Sequence[Sequence[int]], wanted: NewTopic) -> list[str]:
-    if wanted.replica_assignment is None:
-        factor = wanted.replication_factor
+def _other_replicas(present: Sequence[Sequence[int]], new_topic: NewTopic) -> list[str]:
+    if new_topic.replica_assignment is None:
+        factor = new_topic.replication_factor
         other = [
             f"partition {partition} has {counted(len(replicas), 'replica')}, not {factor}"
             for partition, replicas in enumerate(present)
             if factor is not None and len(replicas) != factor
         ]
-    elif len(present) != len(wanted.replica_assignment):
-        return [f"it has {counted(len(present), 'partition')}, not {len(wanted.replica_assignment)}"]
+    elif len(present) != len(new_topic.replica_assignment):
+        return [f"it has {counted(len(present), 'partition')}, not {len(new_topic.replica_assignment)}"]
     else:
         other = [
             f"partition {partition} is on {_listed(replicas)}, not on {_listed(requested)}"
             for partition, (replicas, requested) in enumerate(
-                zip(present, wanted.replica_assignment, strict=True)
+                zip(present, new_topic.replica_assignment, strict=True)
             )
             if list(replicas) != list(requested)
         ]
@@ -544,9 +544,9 @@ def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str,
     return settings
 
 
-def _other_configs(present: Mapping[str, str | None], wanted: Mapping[str, str]) -> list[str]:
+def _other_configs(present: Mapping[str, str | None], configs: Mapping[str, str]) -> list[str]:
     others = []
-    for name, value in wanted.items():
+    for name, value in configs.items():
         if name not in present:
             others.append(f"its brokers know no setting {name}")
         elif not _is_same(present[name] or "", value):

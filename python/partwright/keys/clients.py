@@ -134,8 +134,8 @@ def placements(
         raise KeyTypeError(
             f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
         )
-    chosen = [row for row in _core.clients() if client in {None, row["client"]}]
-    return [_placement(row, key_bytes, n, key_type) for row in chosen]
+    rows = [row for row in _core.clients() if client in {None, row["client"]}]
+    return [_placement(row, key_bytes, n, key_type) for row in rows]
 
 
 def key_bytes_of(key: Key | None, key_type: str | None = None) -> bytes | None:
@@ -157,10 +157,10 @@ def key_bytes_of(key: Key | None, key_type: str | None = None) -> bytes | None:
 
 
 def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str | None) -> KeyPlacement:
-    found = _core.steps(key, n, row["client"], key_type)
-    hashed, dividend, remainder, partition = found or (None, None, None, None)
+    steps = _core.steps(key, n, row["client"], key_type)
+    hashed, dividend, remainder, partition = steps or (None, None, None, None)
     why = None
-    if found is None:
+    if steps is None:
         why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is not text"
     return KeyPlacement(
         client=row["client"],
@@ -279,12 +279,12 @@ def under_each_type(
         >>> [each.key_type for each in under_each_type("x", 12)]
         ['utf8', 'bytes', 'java:string']
     """
-    found = []
+    typed_keys = []
     for key_type in key_types() if types is None else types:
         try:
             value = read_key(word, key_type)
             [placed] = placements(value, n, client, key_type)
-            found.append(TypedKey(key_type, key_bytes_of(value, key_type) or b"", placed.partition))
+            typed_keys.append(TypedKey(key_type, key_bytes_of(value, key_type) or b"", placed.partition))
         except PartwrightError:
             continue
-    return tuple(found)
+    return tuple(typed_keys)

@@ -67,8 +67,8 @@ class Coordination(Answer):
         """The object of `--json`."""
         kind = self.kind
         rule = {"broker_kind": kind.name, "formula": kind.formula, "evidence": kind.evidence}
-        asked = {"id": self.id, "topic": self.topic, "hash": self.hash, "rule": rule}
-        return {**asked, **self.place, "read": self.read}
+        question = {"id": self.id, "topic": self.topic, "hash": self.hash, "rule": rule}
+        return {**question, **self.place, "read": self.read}
 
 
 _KINDS = {
@@ -105,7 +105,7 @@ def broker_kind_named(name: str) -> BrokerKind:
         >>> broker_kind_named("redpanda").of_bytes(b"panda3", 16)
         13
     """
-    given: object = name
-    if not isinstance(given, str) or given not in _KINDS:
-        raise unknown(given, "broker kind", _KINDS, "partwright")
-    return _KINDS[given]
+    value: object = name
+    if not isinstance(value, str) or value not in _KINDS:
+        raise unknown(value, "broker kind", _KINDS, "partwright")
+    return _KINDS[value]

@@ -210,8 +210,8 @@ def partition_for_key(
         )
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
-    found = _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
-    return _upward.series_like(keys, found, _PARTITION)
+    partitions = _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+    return _upward.series_like(keys, partitions, _PARTITION)
 
 
 def placer(

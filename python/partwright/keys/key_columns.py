@@ -99,9 +99,9 @@ def _batches(records: Any, names: Sequence[str], key_type: str | None) -> Iterat
     elif isinstance(records, Mapping):
         columns = [_of_dict(records, name) for name in names]
     elif _is_frame(records):
-        there = [name for name in records.columns if isinstance(name, str)]
+        column_names = [name for name in records.columns if isinstance(name, str)]
         for name in names:
-            find_column(kind, there, name)
+            find_column(kind, column_names, name)
         columns = [records[name] for name in names]
     elif hasattr(records, "__arrow_c_stream__") or hasattr(records, "__arrow_c_array__"):
         yield from _streamed(records, kind, names)

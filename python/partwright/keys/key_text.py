@@ -142,8 +142,8 @@ def _number(text: str, key_type: str, kind: type[int | float]) -> int | float:
     from partwright.files import text_type  # noqa: PLC0415
     from partwright.files.formats import read_one  # noqa: PLC0415
 
-    found = read_one(text, text_type(key_type))
-    if found is None:
+    number = read_one(text, text_type(key_type))
+    if number is None:
         what = "a whole number" if kind is int else "a number"
         raise PartwrightError(f"key type {key_type} takes {what}, not {text!r}")
-    return kind(found)
+    return kind(number)

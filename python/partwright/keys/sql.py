@@ -78,14 +78,14 @@ def _by_group(
         settings: By name, a column as long as `keys`, or None if the argument was left out.
         function: From some of the keys and their common settings to an int32 column as long.
     """
-    given = {name: column for name, column in settings.items() if column is not None}
+    columns = {name: column for name, column in settings.items() if column is not None}
     if len(keys) == 0:
         return pa.array([], pa.int32())
     # A literal is the same in every row of its batch.
-    if all(_is_constant(column) for column in given.values()):
-        return function(keys, {name: column[0].as_py() for name, column in given.items()})
-    table = pa.table({**given, "row": pa.array(range(len(keys)), pa.int64())})
-    groups = table.group_by(list(given), use_threads=False).aggregate([("row", "list")]).to_pylist()
+    if all(_is_constant(column) for column in columns.values()):
+        return function(keys, {name: column[0].as_py() for name, column in columns.items()})
+    table = pa.table({**columns, "row": pa.array(range(len(keys)), pa.int64())})
+    groups = table.group_by(list(columns), use_threads=False).aggregate([("row", "list")]).to_pylist()
     rows = [group.pop("row_list") for group in groups]
     parts = [function(keys.take(pa.array(mine)), group) for mine, group in zip(rows, groups, strict=True)]
     order = pa.array([row for mine in rows for row in mine])

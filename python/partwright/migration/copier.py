@@ -141,10 +141,10 @@ class Copier:
         for partition, bound in enumerate(bounds):
             if streams.passed(partition, bound):
                 at[partition] = max(at[partition], bound)
-        chosen = self._chosen(keys, partitions, offsets)
-        if chosen is not None:
-            records = [records[row] for row in chosen]
-            partitions, offsets, targets = (each.take(chosen) for each in (partitions, offsets, targets))
+        rows = self._rows_of_generation(keys, partitions, offsets)
+        if rows is not None:
+            records = [records[row] for row in rows]
+            partitions, offsets, targets = (each.take(rows) for each in (partitions, offsets, targets))
         if not records:
             self.state = replace(self.state, at=at)
             return
@@ -183,10 +183,12 @@ class Copier:
         filled.result()
 
     def _deleted(self, streams: Streams) -> int:
-        found, streams.reading.deleted = self.state.deleted + streams.reading.deleted, 0
-        return found
+        deleted, streams.reading.deleted = self.state.deleted + streams.reading.deleted, 0
+        return deleted
 
-    def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:
+    def _rows_of_generation(
+        self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array
+    ) -> list[int] | None:
         """In the order `generation`, the rows that are copied now; otherwise None."""
         if self._older is None:
             return None

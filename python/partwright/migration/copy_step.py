@@ -314,22 +314,24 @@ def translated(
     """
     if not groups:
         return {}
-    found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
+    translations = {
+        group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups
+    }
     ledger = MigrationLedger(migration)
-    committed = [list(each.committed) for each in found_.values()]
+    committed = [list(each.committed) for each in translations.values()]
     # In the order of generations or times, a later copy may be of an earlier offset.
     at: list[int] | None = None
     for then, copies in ledger.entries(None if state.older is not None else committed):
         if copies is not None:
             some = None
-            for each in found_.values():
+            for each in translations.values():
                 if at is not None and each.has_none_below(at):
                     each.add_unread(copies.bases, copies.count)
                 else:
                     some = some or copies.slice()
                     each.add(some)
         at = then.at
-    return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in found_.items()}
+    return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in translations.items()}
 
 
 def step_answer(

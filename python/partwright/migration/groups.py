@@ -33,12 +33,12 @@ class MigratedGroup(NamedTuple):
     committed: dict[int, int]
 
 
-def groups_of(side: Side, asked: Sequence[str]) -> list[MigratedGroup]:
+def groups_of(side: Side, names: Sequence[str]) -> list[MigratedGroup]:
     """The groups that have committed offsets of a topic, in the order of their names.
 
     Args:
         side: The topic.
-        asked: Only these groups, each of which must have some; by default every group that has.
+        names: Only these groups, each of which must have some; by default every group that has.
 
     Raises:
         BrokerError: No Kafka answers or it gives no right; one of the groups is missing, is not a consumer group, or
@@ -46,29 +46,29 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[MigratedGroup]:
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
         kinds = _kinds(admin)
-        for name in asked:
+        for name in names:
             _refuse_other(admin, name, kinds)
         consumers = [name for name, is_consumers in kinds.items() if is_consumers]
-        found = [
+        groups = [
             MigratedGroup(name, committed)
-            for name, committed in _committed(admin, side.topic, sorted(set(asked) or consumers))
-            if committed or asked
+            for name, committed in _committed(admin, side.topic, sorted(set(names) or consumers))
+            if committed or names
         ]
-        for group in found:
+        for group in groups:
             if not group.committed:
                 raise BrokerError(
                     f"the group {group.name!r} has committed no offset of the topic {side.topic!r} {admin.where}: "
                     "check both names, or leave it out",
                     value=group.name,
                 )
-    return found
+    return groups
 
 
 def _kinds(admin: Admin) -> dict[str, bool]:
     """The groups that this user may see, and whether each is a consumer group."""
     kafka = confluent_kafka()
-    asked = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
-    listed = admin.answer(asked, "DESCRIBE", "the groups")
+    future = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
+    listed = admin.answer(future, "DESCRIBE", "the groups")
     for error in listed.errors:
         # Its groups would stay behind, unsaid.
         why = admin.config.redacted(str(error.str()))
@@ -94,15 +94,15 @@ def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
 
 
 def _committed(admin: Admin, topic: str, names: Sequence[str]) -> list[tuple[str, dict[int, int]]]:
-    found = []
+    groups = []
     for name in names:
         offsets = {
             place.partition: place.offset
             for place in group_offsets(admin, name)
             if place.topic == topic and place.error is None and place.offset >= 0
         }
-        found.append((name, offsets))
-    return found
+        groups.append((name, offsets))
+    return groups
 
 
 def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
@@ -139,16 +139,16 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
     """
     kafka = confluent_kafka()
     places = [kafka.TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
-    wanted = [kafka.ConsumerGroupTopicPartitions(group, places)]
+    requests = [kafka.ConsumerGroupTopicPartitions(group, places)]
     with admin_client(config, TIMEOUT_S) as admin:
 
         def refusals() -> list[KafkaError]:
-            asked = admin.of_coordinator(
-                lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[
+            future = admin.of_coordinator(
+                lambda: admin.client.alter_consumer_group_offsets(requests, request_timeout=admin.timeout)[
                     group
                 ]
             )
-            answer = admin.answer(asked, "READ", f"the group {group!r}")
+            answer = admin.answer(future, "READ", f"the group {group!r}")
             # Kafka refuses single partitions, which the answer as a whole does not show.
             return [place.error for place in answer.topic_partitions if place.error is not None]
 

@@ -116,14 +116,14 @@ class State:
                 f"the topic {migration.source.topic!r} was deleted and made again since its copy began: "
                 f"{self.begin_anew(migration)}"
             )
-        asked = settings_of(migration)
+        settings = settings_of(migration)
         for name, began in self.settings.items():
-            if name in asked and asked[name] != began:
+            if name in settings and settings[name] != began:
                 raise PartwrightError(
-                    f"this migration began with {name} {began}, and not with {asked[name]}: say the same, or "
+                    f"this migration began with {name} {began}, and not with {settings[name]}: say the same, or "
                     f"{self.begin_anew(migration)}",
                     field=name,
-                    value=asked[name],
+                    value=settings[name],
                 )
 
     def begin_anew(self, migration: Migration) -> str:
@@ -278,8 +278,8 @@ class MigrationLedger:
             begin = record.offset()
         place = confluent_kafka().TopicPartition(self._topic, 0, begin)
         with admin_client(self._config, TIMEOUT_S) as admin:
-            asked = admin.client.delete_records([place], request_timeout=admin.timeout)
-            for answer in asked.values():
+            futures = admin.client.delete_records([place], request_timeout=admin.timeout)
+            for answer in futures.values():
                 admin.answer(answer, "DELETE", f"the topic {self._topic!r}")
 
     def entries(self, committed: list[list[int]] | None = None) -> Iterator[tuple[State, Copies | None]]:

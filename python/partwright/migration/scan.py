@@ -85,10 +85,10 @@ class Scan:
     @property
     def older(self) -> int | None:
         """The number of partitions before some were added, if the records show that."""
-        found = self.fingerprint
-        if found is None or found.verdict != "n-change" or found.change is None:
+        fingerprint = self.fingerprint
+        if fingerprint is None or fingerprint.verdict != "n-change" or fingerprint.change is None:
             return None
-        before = found.change.before
+        before = fingerprint.change.before
         return before if isinstance(before, int) else None
 
 
@@ -197,11 +197,11 @@ class _Counted:
             self._unread[name].update(_by_layer(rows.filter(is_unread)))
 
     def readings(self, shares: Counter[int], *, is_multiple: bool) -> dict[str, GroupReading]:
-        found = {}
+        group_readings = {}
         for name, unread in self._unread.items():
             reread = 0
             positions = {}
-            for target, many in sorted(shares.items()):
+            for target, share in sorted(shares.items()):
                 layers_ = [layer for layer, each in unread if each == target]
                 first = min(layers_, default=len(self._bounds) + 1)
                 before = sum(
@@ -210,12 +210,12 @@ class _Counted:
                     if each == target and layer < first
                 )
                 missing = sum(unread[layer, target] for layer in layers_)
-                again = many - before - missing
+                again = share - before - missing
                 # Each new partition has records of only one old partition, in their order.
-                positions[target] = many - missing if is_multiple else before
+                positions[target] = share - missing if is_multiple else before
                 reread += 0 if is_multiple else again
-            found[name] = GroupReading(unread.total(), reread, positions)
-        return found
+            group_readings[name] = GroupReading(unread.total(), reread, positions)
+        return group_readings
 
 
 def _by_layer(rows: pa.Table) -> dict[tuple[int, int], int]:
@@ -223,7 +223,7 @@ def _by_layer(rows: pa.Table) -> dict[tuple[int, int], int]:
     return {(each["layer"], each["target"]): each["count_all"] for each in grouped.to_pylist()}
 
 
-def refuse_scattered(migration: Migration, found: Scan) -> None:
+def refuse_scattered(migration: Migration, scan_result: Scan) -> None:
     """Refuse a topic that cannot be copied in order, or would not stay in order.
 
     Raises:
@@ -231,23 +231,23 @@ def refuse_scattered(migration: Migration, found: Scan) -> None:
             wrote the topic.
     """
     topic = migration.source.topic
-    seen = found.fingerprint
-    about = "about " if found.sampled > 1 else ""
-    if found.scattered_keys and migration.order is None:
+    seen = scan_result.fingerprint
+    about = "about " if scan_result.sampled > 1 else ""
+    if scan_result.scattered_keys and migration.order is None:
         raise PartwrightError(
-            f"{about}{counted(found.scattered_keys, f'key of {topic!r} is', f'keys of {topic!r} are each')} in several "
-            f"partitions, {about}{counted(found.scattered_records, 'record')} without an order of their own"
-            f"{_why(seen)}: say --order time to "
-            "merge them by their timestamps, or --order generation where partitions were added",
-            value=found.scattered_keys,
+            f"{about}{counted(scan_result.scattered_keys, f'key of {topic!r} is', f'keys of {topic!r} are each')} in "
+            f"several partitions, {about}{counted(scan_result.scattered_records, 'record')} without an order of their "
+            f"own{_why(seen)}: say --order time to merge "
+            "them by their timestamps, or --order generation where partitions were added",
+            value=scan_result.scattered_keys,
         )
-    if migration.order == "generation" and found.older is None:
+    if migration.order == "generation" and scan_result.older is None:
         raise PartwrightError(
             f"the records of {topic!r} do not show from which number of partitions it grew (partwright fingerprint "
             f"says {seen.verdict if seen else 'no-keys'}): say --order time",
             value=migration.order,
         )
-    if seen is None or migration.is_client_said or not found.away:
+    if seen is None or migration.is_client_said or not scan_result.away:
         return
     if seen.verdict == "one-writer" and migration.client not in seen.family:
         raise PartwrightError(

@@ -52,13 +52,13 @@ class RecordPlacement:
             partitions: Their old partitions.
             offsets: Their offsets there.
         """
-        found = self._place(keys)
-        if not found.null_count:
-            return found
-        keyless = pc.is_null(found)
+        targets = self._place(keys)
+        if not targets.null_count:
+            return targets
+        keyless = pc.is_null(targets)
         places = zip(partitions.filter(keyless).to_pylist(), offsets.filter(keyless).to_pylist(), strict=True)
         return pc.replace_with_mask(
-            found, keyless, pa.array([self.of_keyless(*place) for place in places], found.type)
+            targets, keyless, pa.array([self.of_keyless(*place) for place in places], targets.type)
         )
 
     def of_keyless(self, partition: int, offset: int) -> int:

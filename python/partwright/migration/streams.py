@@ -79,13 +79,13 @@ class Streams:
         Raises:
             BrokerError: As `head` says.
         """
-        found: list[Record] = []
+        records: list[Record] = []
         while True:
             for partition, bound in enumerate(bounds):
                 queue = self._queues[partition]
                 held = self._held[partition]
                 if queue and len(queue) <= count and held < size and queue[-1].offset() < bound:
-                    found += queue
+                    records += queue
                     count -= len(queue)
                     size -= held
                     queue.clear()
@@ -94,19 +94,19 @@ class Streams:
                 taken = 0
                 while queue and count and size > taken and queue[0].offset() < bound:
                     record = queue.popleft()
-                    found.append(record)
+                    records.append(record)
                     count -= 1
                     taken += len(record) + _RECORD_BYTES
                 if taken:
                     size -= taken
                     self._taken(partition, taken)
             if not count or size <= 0 or all(map(self.passed, range(len(bounds)), bounds)):
-                return found
+                return records
             self._poll()
 
     def take_by_time(self, bounds: Sequence[int], count: int, size: int) -> list[Record]:
         """As `take`, with all partitions merged by timestamp; for equal ones, the lower partition comes first."""
-        found: list[Record] = []
+        records: list[Record] = []
         heads: list[tuple[int, int]] = []
         for partition, bound in enumerate(bounds):
             if (record := self.head(partition, bound)) is not None:
@@ -115,13 +115,13 @@ class Streams:
         while heads and count and size > 0:
             _, partition = heappop(heads)
             record = self._queues[partition].popleft()
-            found.append(record)
+            records.append(record)
             count -= 1
             size -= len(record) + _RECORD_BYTES
             self._taken(partition, len(record) + _RECORD_BYTES)
             if (following := self.head(partition, bounds[partition])) is not None:
                 heappush(heads, (following.timestamp()[1], partition))
-        return found
+        return records
 
     def fill(self, bounds: Sequence[int], count: int, stopped: Event) -> None:
         """Fetch records ahead of their use, in a thread of its own, while nobody else uses the streams.

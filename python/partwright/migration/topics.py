@@ -182,8 +182,8 @@ def alter(side: Side, settings: Mapping[str, str | None]) -> None:
     ]
     resource = kafka.ConfigResource(kafka.ResourceType.TOPIC, side.topic, incremental_configs=entries)
     with admin_client(side.config, TIMEOUT_S) as admin:
-        asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
-        admin.answer(asked[resource], "ALTER_CONFIGS", f"the topic {side.topic!r}")
+        futures = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
+        admin.answer(futures[resource], "ALTER_CONFIGS", f"the topic {side.topic!r}")
 
 
 def refuse_foreign(migration: Migration, now: DescribedTopic) -> None:
@@ -200,9 +200,9 @@ def refuse_foreign(migration: Migration, now: DescribedTopic) -> None:
             value=topic,
         )
     if now.tails != now.begin:
-        many = sum(now.tails) - sum(now.begin)
+        offset_count = sum(now.tails) - sum(now.begin)
         raise BrokerError(
-            f"the topic {topic!r} exists already and has {counted(many, 'offset')} that this migration did not "
+            f"the topic {topic!r} exists already and has {counted(offset_count, 'offset')} that this migration did not "
             f"write: {_another_name(migration)}",
             value=topic,
         )

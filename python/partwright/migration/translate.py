@@ -36,18 +36,18 @@ def layers(groups: Iterable[Sequence[int]], at: Sequence[int], end: Sequence[int
         >>> layers([(7, 2), (3, 1)], at=(0, 0), end=(9, 4))
         [(3, 1), (7, 2), (9, 4)]
     """
-    found: list[tuple[int, ...]] = []
+    bounds: list[tuple[int, ...]] = []
     reached = tuple(at)
     for group in sorted(map(tuple, groups), key=lambda each: (sum(each), each)):
         bound = tuple(
             max(before, min(offset, last)) for before, offset, last in zip(reached, group, end, strict=True)
         )
         if bound != reached:
-            found.append(bound)
+            bounds.append(bound)
             reached = bound
     if reached != tuple(end):
-        found.append(tuple(end))
-    return found
+        bounds.append(tuple(end))
+    return bounds
 
 
 @dataclass(frozen=True)

@@ -131,13 +131,13 @@ class _Pairs:
                     continue
                 if self._is_older_pass and at.is_older_done:
                     # The copy started over, with the records that it left out at first.
-                    self._rest(records, state.older_ends)
+                    self._miss_remaining(records, state.older_ends)
                     records.close()
                     records = self._records()
                     self._is_older_pass = False
                 self._slice(made.slice(), records, copies)
                 progress(self.compared, state.copied)
-            self._rest(records, state.at)
+            self._miss_remaining(records, state.at)
             for partition, end in enumerate(ends):
                 while (copy := copies.head(partition, end)) is not None:
                     self._extra(copy)
@@ -211,7 +211,7 @@ class _Pairs:
             self._extra(copy)
         return None
 
-    def _rest(self, records: Streams, ends: Sequence[int]) -> None:
+    def _miss_remaining(self, records: Streams, ends: Sequence[int]) -> None:
         for partition, end in enumerate(ends):
             while (record := records.head(partition, end)) is not None:
                 records.drop(partition)
@@ -275,8 +275,10 @@ def last_values(
         many differ.
     """
     whole = sum(source.ends) - sum(source.begin) + sum(target.ends) - sum(target.begin)
-    old, old_later, read = _last(migration.source, source, state.at, lambda many: progress(many, whole))
-    new, new_later, _ = _last(migration.target, target, state.ends, lambda many: progress(read + many, whole))
+    old, old_later, read = _last(migration.source, source, state.at, lambda count: progress(count, whole))
+    new, new_later, _ = _last(
+        migration.target, target, state.ends, lambda count: progress(read + count, whole)
+    )
     lost = changed = twice = 0
     for key, value in old.items():
         # A later record of the key may have replaced its copy.

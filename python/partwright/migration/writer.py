@@ -46,12 +46,12 @@ class _Edges:
 
     def callbacks(self, targets: Sequence[int]) -> list[Delivered | None]:
         """For each copy, the function that is told where it is. Most copies have none, because each call takes time."""
-        found: list[Delivered | None] = [None] * len(targets)
+        functions: list[Delivered | None] = [None] * len(targets)
         lasts = {target: row for row, target in enumerate(targets)}
         firsts = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
         for row in (*firsts.values(), *lasts.values()):
-            found[row] = self._note
-        return found
+            functions[row] = self._note
+        return functions
 
     def _note(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
@@ -123,8 +123,8 @@ class MigrationWriter:
             )
             self._writing.flush(lambda: edges.refused)
             copies = replace(places, bases=edges.first)
-            for target, many in copies.counts().items():
-                if edges.last[target] - edges.first[target] + 1 != many:
+            for target, count in copies.counts().items():
+                if edges.last[target] - edges.first[target] + 1 != count:
                     raise BrokerError(
                         f"another program writes to partition {target} of {self._topic!r} as it is copied, or deleted "
                         f"the topic and made it again: stop it, delete {self._topic!r} and {self._ledger!r}, and begin "

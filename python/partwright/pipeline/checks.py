@@ -71,36 +71,38 @@ def doubles(read: DataFrame, run: bytes) -> DataFrame:
     return ours.withColumn("copy", F.row_number().over(copies)).where(F.col("copy") > 1).drop("copy")
 
 
-def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
+def compare(placed: DataFrame, read: DataFrame, run: bytes) -> Proof:
     """Compare the partition asked for with the one that the producer chose, for every record with a key.
 
     As in `check`, sums come first.
 
     Args:
         placed: As for `check`.
-        chosen: What was read back from a topic that was written without a partition.
+        read: What was read back from a topic that was written without a partition.
         run: The 8 bytes of the run's ID, which its records' header names.
 
     Returns:
         How many records it put into the same partition.
     """
-    there = identified(chosen, run)
-    sound = _chosen_alike(placed, there)
-    return each_choice(placed, there) if sound is None else sound
+    read_back = identified(read, run)
+    sound = _chosen_alike(placed, read_back)
+    return each_choice(placed, read_back) if sound is None else sound
 
 
 def _without_fault(
-    placed: DataFrame, there: DataFrame, begin: Mapping[int, int], *, markers: bool
+    placed: DataFrame, read_back: DataFrame, begin: Mapping[int, int], *, markers: bool
 ) -> Checks | None:
     """The answer of `check` if the sums show that all records are as asked for; None if they do not."""
     # Records asked for without a partition have no position: they come after the others of their task.
-    asked = _in_order(asked_for(placed), F.col("asked").isNull(), "file", "row").select(
+    expected = _in_order(asked_for(placed), F.col("asked").isNull(), "file", "row").select(
         F.col("asked").alias("partition"), F.lit(None).cast("long").alias("offset"), "position", *_CONTENT
     )
     # Transaction markers have offsets between the records'.
-    ordered = _in_order(there, "offset") if markers else there.withColumn("position", _since(begin))
-    wanted, found = _sequences(asked, ordered.select("partition", "offset", "position", *_CONTENT))
-    if _summed(wanted) != _summed(found) or _has_doubles(placed):
+    ordered = _in_order(read_back, "offset") if markers else read_back.withColumn("position", _since(begin))
+    expected_sequences, read_sequences = _sequences(
+        expected, ordered.select("partition", "offset", "position", *_CONTENT)
+    )
+    if _summed(expected_sequences) != _summed(read_sequences) or _has_doubles(placed):
         return None
     partitions = [
         PartitionRead(
@@ -110,7 +112,7 @@ def _without_fault(
             first_offset=each.first,
             last_offset=each.last,
         )
-        for partition, each in found.items()
+        for partition, each in read_sequences.items()
     ]
     return Checks(
         sum(part.records for part in partitions),
@@ -143,7 +145,7 @@ class _Sequence(NamedTuple):
 
 def _sequences(*sides: DataFrame) -> list[dict[int | None, _Sequence]]:
     """What each of two tables holds, by partition, added up in one job without shuffling any record."""
-    asked, there = (
+    expected_sums, read_sums = (
         records.groupBy("partition")
         .agg(
             F.count("*").alias("records"),
@@ -155,17 +157,17 @@ def _sequences(*sides: DataFrame) -> list[dict[int | None, _Sequence]]:
         .withColumn("side", F.lit(side))
         for side, records in enumerate(sides)
     )
-    found: list[dict[int | None, _Sequence]] = [{} for _ in sides]
-    for partition, *sums, side in asked.union(there).collect():
-        found[side][partition] = _Sequence(*sums)
-    return found
+    sequences: list[dict[int | None, _Sequence]] = [{} for _ in sides]
+    for partition, *sums, side in expected_sums.union(read_sums).collect():
+        sequences[side][partition] = _Sequence(*sums)
+    return sequences
 
 
-def _summed(found: Mapping[int | None, _Sequence]) -> dict[int | None, tuple[int, ...]]:
+def _summed(sequences: Mapping[int | None, _Sequence]) -> dict[int | None, tuple[int, ...]]:
     """What must be the same on both sides; without a partition, records have no order."""
     return {
         partition: (each.records, each.contents, 0 if partition is None else each.order)
-        for partition, each in found.items()
+        for partition, each in sequences.items()
     }
 
 
@@ -195,10 +197,13 @@ def _has_doubles(placed: DataFrame) -> bool:
     return not placed.groupBy("row").count().where("count > 1").isEmpty()
 
 
-def _chosen_alike(placed: DataFrame, there: DataFrame) -> Proof | None:
+def _chosen_alike(placed: DataFrame, read_back: DataFrame) -> Proof | None:
     """The answer of `compare` if the sums show that all keyed records are in place; None if they do not."""
-    sides = [asked_for(placed).withColumn("partition", F.col("asked")), there.where(F.col("row").isNotNull())]
-    asked, seen = (
+    sides = [
+        asked_for(placed).withColumn("partition", F.col("asked")),
+        read_back.where(F.col("row").isNotNull()),
+    ]
+    expected, seen = (
         {
             row.partition: (row.records, row.rows)
             for row in side.where(F.col("key").isNotNull())
@@ -209,9 +214,9 @@ def _chosen_alike(placed: DataFrame, there: DataFrame) -> Proof | None:
         for side in sides
     )
     # Some clients leave more than null keys to the producer: then each of these is looked at.
-    if None in asked or asked != seen:
+    if None in expected or expected != seen:
         return None
-    keyed = sum(records for records, _ in asked.values())
+    keyed = sum(records for records, _ in expected.values())
     return Proof(keyed=keyed, equal=keyed, different=0, lost=0)
 
 
@@ -253,20 +258,20 @@ def each_record(
     placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, int], *, markers: bool
 ) -> Checks:
     """The answer of `check`, from each record; takes the same arguments."""
-    there = identified(read, run).persist()
-    pairs = _pairs(placed, there).persist()
+    read_back = identified(read, run).persist()
+    pairs = _pairs(placed, read_back).persist()
     try:
-        partitions, foreign, other_runs = _partitions(there, pairs)
+        partitions, foreign, other_runs = _partitions(read_back, pairs)
         promises = _broken()
         counted = [F.count_if(broken).alias(promise) for promise, broken in promises.items()]
         counts = _counted(pairs, F.count_if("wanted").alias("records"), *counted)
         any_broken = functools.reduce(operator.or_, promises.values())
         is_one_broken = any(counts[promise] for promise in promises)
-        examples = _examples(pairs, any_broken, placed, there) if is_one_broken else []
+        examples = _examples(pairs, any_broken, placed, read_back) if is_one_broken else []
         out_of_order = _out_of_order(pairs)
     finally:
         pairs.unpersist()
-        there.unpersist()
+        read_back.unpersist()
     return Checks(
         records=counts["records"],
         lost=counts["lost"],
@@ -283,12 +288,12 @@ def each_record(
     )
 
 
-def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
-    """The answer of `compare`, from each record; `there` is what `identified` made of the records read back."""
+def each_choice(placed: DataFrame, read_back: DataFrame) -> Proof:
+    """The answer of `compare`, from each record; `read_back` is what `identified` made of the records read back."""
     keyed = F.col("wanted") & F.col("asked").isNotNull() & F.col("asked_key").isNotNull()
     arrived = F.col("copies").isNotNull()
     same = F.col("asked") == F.col("partition")
-    pairs = _pairs(placed, there).where(keyed).persist()
+    pairs = _pairs(placed, read_back).where(keyed).persist()
     try:
         counts = _counted(
             pairs,
@@ -298,19 +303,19 @@ def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
             F.count_if(~arrived).alias("lost"),
         )
         examples = (
-            _examples(pairs, ~arrived | ~same, placed, there) if counts["equal"] < counts["keyed"] else []
+            _examples(pairs, ~arrived | ~same, placed, read_back) if counts["equal"] < counts["keyed"] else []
         )
     finally:
         pairs.unpersist()
     return Proof(**counts, examples=tuple(examples))
 
 
-def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
+def _pairs(placed: DataFrame, read_back: DataFrame) -> DataFrame:
     """One row per record: what was asked for, and where it is (its first copy, if there are several).
 
     Keys and values stay where they are: a shuffle moves only their hashes.
     """
-    asked = asked_for(placed).select(
+    expected = asked_for(placed).select(
         "row",
         "file",
         "asked",
@@ -319,7 +324,7 @@ def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
         F.lit(True).alias("wanted"),
     )
     seen = (
-        there.where(F.col("row").isNotNull())
+        read_back.where(F.col("row").isNotNull())
         .groupBy("row")
         .agg(
             F.count("*").alias("copies"),
@@ -327,17 +332,17 @@ def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
         )
         .select("row", "copies", "first.*")
     )
-    return asked.join(seen, "row", "full_outer").withColumn("wanted", F.coalesce("wanted", F.lit(False)))
+    return expected.join(seen, "row", "full_outer").withColumn("wanted", F.coalesce("wanted", F.lit(False)))
 
 
 def _broken() -> dict[str, Column]:
     """For each promise, the condition under which a row of `_pairs` breaks it."""
-    wanted, there = F.col("wanted"), F.col("copies").isNotNull()
-    both = wanted & there
+    is_wanted, is_there = F.col("wanted"), F.col("copies").isNotNull()
+    both = is_wanted & is_there
     return {
-        "lost": wanted & ~there,
+        "lost": is_wanted & ~is_there,
         "twice": F.coalesce(F.col("copies") > 1, F.lit(False)),
-        "foreign": ~wanted,
+        "foreign": ~is_wanted,
         "misplaced": both & F.col("asked").isNotNull() & ~F.col("asked").eqNullSafe(F.col("partition")),
         "key_changed": both & ~F.col("asked_key").eqNullSafe(F.col("key_hash")),
         "value_changed": both & (F.col("asked_value") != F.col("value_hash")),
@@ -357,10 +362,10 @@ def _out_of_order(pairs: DataFrame) -> int:
     return keyed.withColumn("before", F.lag(place).over(same_key)).where(F.col("before") > place).count()
 
 
-def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
+def _partitions(read_back: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
     """What each partition holds, how many records are not this run's, and how many of these are another run's."""
     rows = (
-        there.groupBy("partition")
+        read_back.groupBy("partition")
         .agg(
             F.count("*").alias("records"),
             F.min("offset").alias("first_offset"),
@@ -374,30 +379,31 @@ def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead]
     # Some clients leave more than null keys to the producer.
     left = pairs.where(F.col("wanted") & F.col("asked").isNull() & F.col("copies").isNotNull())
     null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
-    found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
-    foreign = sum(row.pop("foreign") for row in found)
-    other_runs = sum(row.pop("other_runs") for row in found)
-    return [PartitionRead(**row) for row in found], foreign, other_runs
+    partitions = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
+    foreign = sum(row.pop("foreign") for row in partitions)
+    other_runs = sum(row.pop("other_runs") for row in partitions)
+    return [PartitionRead(**row) for row in partitions], foreign, other_runs
 
 
-def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, there: DataFrame) -> list[str]:
+def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, read_back: DataFrame) -> list[str]:
     rows = pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()
-    wanted = [row.row for row in rows if row.wanted]
+    wanted_rows = [row.row for row in rows if row.wanted]
     others = [row.row for row in rows if not row.wanted]
     keys = {
-        row.row: row.key for row in placed.where(F.col("row").isin(wanted)).select("row", "key").collect()
+        row.row: row.key
+        for row in placed.where(F.col("row").isin(wanted_rows)).select("row", "key").collect()
     }
     if others:
         # The key of a record's first copy.
-        copies = there.where(F.col("row").isin(others)).orderBy(F.desc("offset"), F.desc("partition"))
+        copies = read_back.where(F.col("row").isin(others)).orderBy(F.desc("offset"), F.desc("partition"))
         keys |= {row.row: row.key for row in copies.select("row", "key").collect()}
     return [_row_in_words(row, keys[row.row]) for row in rows]
 
 
 def _row_in_words(row: Row, key: bytes | None) -> str:
-    asked = "any partition" if row.asked is None else f"partition {row.asked}"
+    target = "any partition" if row.asked is None else f"partition {row.asked}"
     where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
-    wanted = f"asked for {asked}" if row.wanted else "was not asked for"
-    return f"row {row.row} with key {shown_key(key)} {wanted} and {where}" + (
+    request = f"asked for {target}" if row.wanted else "was not asked for"
+    return f"row {row.row} with key {shown_key(key)} {request} and {where}" + (
         f", {row.copies} times" if (row.copies or 0) > 1 else ""
     )

@@ -42,7 +42,7 @@ class RecordedRun:
         source: What identifies the source: for a local file, its absolute path.
         began: When it began, in words.
         n: How many partitions the topic had.
-        asked: The settings that decide about records, by option.
+        options: The settings that decide about records, by option.
         files: For each file read, its size in bytes and the time of its last change (ms).
         windows: For each partition of a source topic, the offsets between which it is read.
         cut: Spark's settings for splitting files into tasks; row numbers depend on them.
@@ -59,7 +59,7 @@ class RecordedRun:
     source: str
     began: str
     n: int
-    asked: Mapping[str, str | None]
+    options: Mapping[str, str | None]
     files: Mapping[str, tuple[int, int]]
     windows: Mapping[int, tuple[int, int]] | None
     cut: Mapping[str, str]
@@ -85,9 +85,9 @@ class RecordedRun:
             PartwrightError: It is damaged, or of another version.
         """
         try:
-            found = stored(cls, text, _VERSION)
-            if not _ID.fullmatch(found.run):
-                raise ValueError(f"'run' is {found.run!r}")  # noqa: TRY301 - one error for all damage
+            recorded_run = stored(cls, text, _VERSION)
+            if not _ID.fullmatch(recorded_run.run):
+                raise ValueError(f"'run' is {recorded_run.run!r}")  # noqa: TRY301 - one error for all damage
         except OtherVersionError as error:
             raise PartwrightError(
                 f"{where} has version {error}, and this partwright reads version {_VERSION}: go on with the "
@@ -97,7 +97,7 @@ class RecordedRun:
             raise PartwrightError(
                 f"{where} is damaged ({error}): run without --resume, into another --topic"
             ) from None
-        return found
+        return recorded_run
 
     def changed(self, now: RecordedRun) -> str | None:
         """How the source differs from that of a run that should resume this one, in words; None if it does not."""

@@ -115,11 +115,11 @@ class RunManifest:
         except ValueError as error:
             raise PartwrightError(f"{name!r} is not a manifest of partwright ({error}): remove it") from None
 
-    def differences(self, found: Iterable[ManifestFile]) -> list[str]:
+    def differences(self, files: Iterable[ManifestFile]) -> list[str]:
         """How the files that are there differ, a clause for each difference.
 
         Args:
-            found: The files that are there.
+            files: The files that are there.
 
         Examples:
             >>> file = ManifestFile("t-0/a.parquet", 7, 0, 6)
@@ -127,15 +127,15 @@ class RunManifest:
             >>> there.differences([file]), there.differences([])
             ([], ['t-0/a.parquet is missing'])
         """
-        wanted = {file.path: file for each in self.partitions for file in each.files}
-        there = {file.path: file for file in found}
-        clauses = [f"{path} is missing" for path in wanted if path not in there]
-        clauses += [f"{path} is not of this run" for path in there if path not in wanted]
+        recorded_files = {file.path: file for each in self.partitions for file in each.files}
+        present_files = {file.path: file for file in files}
+        clauses = [f"{path} is missing" for path in recorded_files if path not in present_files]
+        clauses += [f"{path} is not of this run" for path in present_files if path not in recorded_files]
         clauses += [
             f"{path} has {counted(file.rows, 'record')} (offsets {file.first_offset} to {file.last_offset}), and had "
-            f"{wanted[path].rows:,} ({wanted[path].first_offset} to {wanted[path].last_offset})"
-            for path, file in there.items()
-            if path in wanted and wanted[path] != file
+            f"{recorded_files[path].rows:,} ({recorded_files[path].first_offset} to {recorded_files[path].last_offset})"
+            for path, file in present_files.items()
+            if path in recorded_files and recorded_files[path] != file
         ]
         return clauses
 
@@ -240,10 +240,10 @@ class ParquetFolders(Target):
         within = Window.partitionBy("partition").orderBy("file", "row")
         files = placed.withColumn("offset", F.row_number().over(within).cast("long") - 1)
         order = files.sortWithinPartitions("partition", "offset")
-        wanted = [
+        column_names = [
             name for name in ("offset", "key", "value", "headers", "partition") if name in order.columns
         ]
-        order.select(*wanted).write.mode("append").partitionBy("partition").parquet(self._into)
+        order.select(*column_names).write.mode("append").partitionBy("partition").parquet(self._into)
         files_there = _files(_read(placed.sparkSession, self._whole()))
         self._keep(manifest_of(files_there, self.run, self.topic, self.n, self.rule).to_json())
 
@@ -279,14 +279,14 @@ def _read(spark: SparkSession, folders: list[str]) -> DataFrame:
 
 def _files(records: DataFrame) -> dict[int | None, list[ManifestFile]]:
     """Each file's rows and offsets, by partition; only the offsets are read for this."""
-    found: dict[int | None, list[ManifestFile]] = defaultdict(list)
+    files: dict[int | None, list[ManifestFile]] = defaultdict(list)
     counted = records.groupBy("partition", "path").agg(
         F.count("*").alias("rows"), F.min("offset").alias("first"), F.max("offset").alias("last")
     )
     for row in counted.collect():
         path = "/".join(row.path.rsplit("/", 2)[1:])
-        found[row.partition].append(ManifestFile(path, row.rows, row["first"], row["last"]))
-    return found
+        files[row.partition].append(ManifestFile(path, row.rows, row["first"], row["last"]))
+    return files
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ class LocalFolders(ParquetFolders):
     def __str__(self) -> str:
         return f"folder {str(self.folder)!r}"
 
-    def look(self) -> TargetState:
+    def find_state(self) -> TargetState:
         """Refuse a folder that already holds partitions of this topic.
 
         Raises:
@@ -309,24 +309,24 @@ class LocalFolders(ParquetFolders):
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise PartwrightError(f"{str(self.folder)!r} is a file: --to parquet:DIR takes a folder")
-        there = self._named()
-        if there:
+        partition_folders = self._named()
+        if partition_folders:
             end = "" if self._file.exists() else ", which stopped before its manifest was written"
             raise PartwrightError(
-                f"{str(self.folder)!r} holds {there[0].name!r} already, from an earlier run{end}: nothing was written; "
-                "take another folder or another --topic, or remove what is there"
+                f"{str(self.folder)!r} holds {partition_folders[0].name!r} already, from an earlier run{end}: nothing "
+                "was written; take another folder or another --topic, or remove what is there"
             )
         return TargetState()
 
     def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
-        """See `Target.open`; `look` has checked everything."""
+        """See `Target.open`; `find_state` has checked everything."""
         del spark, in_transactions
         return self
 
     def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; all `n` partitions get their folders as they are written."""
         del first, append
-        self.look()
+        self.find_state()
         try:
             self._unfinished.mkdir(parents=True)
             self._file.unlink(missing_ok=True)
@@ -413,7 +413,7 @@ class RemoteFolders(ParquetFolders):
     def __str__(self) -> str:
         return f"folder {self.uri!r}"
 
-    def look(self) -> TargetState:
+    def find_state(self) -> TargetState:
         """The folder is checked once Spark has started: see `open`."""
         return TargetState()
 
@@ -447,10 +447,10 @@ class RemoteFolders(ParquetFolders):
                 f"{self} has no manifest ({self.MANIFEST}): a run stopped while it wrote, or still writes; nothing was "
                 "written; remove it, or take another --topic"
             )
-        found = RunManifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+        manifest = RunManifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
-            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; take "
-            "another address or another --topic, or remove what is there"
+            f"{self} holds {counted(manifest.rows, 'record')} already, from run {manifest.run}: nothing was written; "
+            "take another address or another --topic, or remove what is there"
         )
 
     @property

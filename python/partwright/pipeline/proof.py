@@ -70,23 +70,23 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
             prepared.write(placed.drop("partition"))
         return prepared
 
-    def compared(chosen: KafkaTopic) -> Proof:
+    def compared(choice_topic: KafkaTopic) -> Proof:
         with refused_by_spark(f"{done} read back"):
             # Records that the client does not place have no partition to compare with.
-            asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
-            return checks.compare(asked, chosen.read(placed.sparkSession), context.run)
+            expected = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
+            return checks.compare(expected, choice_topic.read(placed.sparkSession), context.run)
 
     context.journal.proof(topic.topic)
     try:
-        chosen, choosing = timed(context.progress, "let the Java producer choose", choices)
-        if isinstance(chosen, BrokerError):
-            result = ProofResult(None, (_no_topic(chosen, proofs),), (choosing,))
+        choice_topic, choosing = timed(context.progress, "let the Java producer choose", choices)
+        if isinstance(choice_topic, BrokerError):
+            result = ProofResult(None, (_no_topic(choice_topic, proofs),), (choosing,))
         else:
-            proof, comparing = timed(context.progress, "compare", lambda: compared(chosen))
+            proof, comparing = timed(context.progress, "compare", lambda: compared(choice_topic))
             result = ProofResult(proof, (), (choosing, comparing))
     finally:
         left = _remove(topic, context.journal)
-    if left is None or isinstance(chosen, BrokerError):
+    if left is None or isinstance(choice_topic, BrokerError):
         context.journal.proof(None)
         return result
     return result._replace(notes=(f"the topic {topic.topic} of the proof is still there: {left}",))

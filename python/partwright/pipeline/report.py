@@ -256,13 +256,13 @@ class Report(Answer):
             del whole["read"]
         whole["seconds"] = self.seconds
         whole["plan"] = [step._asdict() for step in self.plan]
-        found = self.checks
+        checks = self.checks
         counts = {
             "written": self.written,
             "already_there": whole.pop("already_there"),
-            "lost": found.lost if found else None,
-            "twice": found.twice if found else None,
-            "moved": found.misplaced if found else None,
+            "lost": checks.lost if checks else None,
+            "twice": checks.twice if checks else None,
+            "moved": checks.misplaced if checks else None,
         }
         return {"ok": self.ok, **counts, **whole}
 

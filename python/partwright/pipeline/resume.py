@@ -63,23 +63,25 @@ def find_earlier(
             f"no run of {source.name} into {target} is known that could go on: run it without --resume, or name its "
             "ledger with --state"
         )
-    asked = settings.deciding(source.format, source.key)
-    for why in _differences(earlier, asked, settings.exactly_once, settings.asked_partitions, source, first):
+    deciding_settings = settings.deciding(source.format, source.key)
+    for why in _differences(
+        earlier, deciding_settings, settings.exactly_once, settings.asked_partitions, source, first
+    ):
         raise cannot_go_on(earlier, why)
     return earlier
 
 
 def _differences(
     earlier: RecordedRun,
-    asked: Mapping[str, str | None],
+    deciding_settings: Mapping[str, str | None],
     exactly_once: bool,
     n: int | None,
     source: Source,
     first: TargetState,
 ) -> Iterator[str]:
     # In this order, because the seed of another strategy is not what somebody changed.
-    for option, now in asked.items():
-        was = earlier.asked.get(option)
+    for option, now in deciding_settings.items():
+        was = earlier.options.get(option)
         if was != now:
             instead = "" if now is None else f", not {now}"
             yield (

@@ -107,7 +107,7 @@ def _begin(
     target = target_at(to, source.topic, settings.new_topic, settings.rule)
     journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
     cleaned, cleaning = _clean(target, journal, progress)
-    first = target.look()
+    first = target.find_state()
     ledger = target.ledger(settings.state) if settings.is_recorded else None
     earlier = None
     if settings.resume and ledger is not None:
@@ -159,13 +159,13 @@ def _clean(
 
 def _cluster(target: Target, strategy: str | None, topic: str, n: int) -> Cluster:
     """Where the partitions are, in the order in which Java's producer sees them; new ones count as having a leader."""
-    there = target.cluster()
-    if there is None and strategy == "leader":
+    cluster = target.cluster()
+    if cluster is None and strategy == "leader":
         raise PartwrightError(
             f"the strategy leader goes by where the partitions' leaders are, and {target} has none yet: make the topic "
             "first"
         )
-    return (there or Cluster.of({topic: n})).in_metadata_order()
+    return (cluster or Cluster.of({topic: n})).in_metadata_order()
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunSt
     """Make the target ready, or find it as the earlier run left it, and record the run before its first record."""
     steps: tuple[RunStep, ...] = ()
     if context.earlier is not None:
-        target = context.target.continued(context.earlier.begin)
+        target = context.target.resume_run(context.earlier.begin)
     else:
         append = context.settings.append
         target, making = timed(
@@ -274,7 +274,7 @@ def _recorded(context: Context, target: Target, sums: RecordSums, facts: SourceF
         source=source.identity,
         began=context.earlier.began if context.earlier else now_in_words(),
         n=context.n,
-        asked=settings.deciding(source.format, source.key),
+        options=settings.deciding(source.format, source.key),
         files=facts.files,
         windows=source.windows,
         cut=facts.cut,
@@ -342,13 +342,13 @@ def _check(context: Context, target: Target, read: ReadRecords) -> Checked:
                 markers=settings.exactly_once,
             )
 
-    found, checking = timed(context.progress, "read back and check", back)
+    check_result, checking = timed(context.progress, "read back and check", back)
     _name_doubles(context, target)
-    found, partitions = _with_null_keys(found, read.sums.partitions)
+    check_result, partitions = _with_null_keys(check_result, read.sums.partitions)
     proof = ProofResult(None)
     if settings.proof and target.partitions_now() in {None, context.n}:
         proof = java_proof(context, read.placed, read.sums.records)
-    return Checked(found, partitions, proof.proof, proof.notes, (checking, *proof.steps))
+    return Checked(check_result, partitions, proof.proof, proof.notes, (checking, *proof.steps))
 
 
 def _name_doubles(context: Context, target: Target) -> None:
@@ -367,18 +367,20 @@ def _name_doubles(context: Context, target: Target) -> None:
 
 
 def _with_null_keys(
-    found: Checks, given_to: tuple[PartitionShare, ...]
+    check_result: Checks, given_to: tuple[PartitionShare, ...]
 ) -> tuple[Checks, tuple[PartitionShare, ...]]:
     """Add where the records are that the client does not place: known before, or found after the producer chose."""
     known = {part.partition: part.null_keys for part in given_to}
-    there = {part.partition: part.null_keys for part in found.partitions}
+    read_null_keys = {part.partition: part.null_keys for part in check_result.partitions}
     if None in known.values():
-        return found, tuple(replace(part, null_keys=there.get(part.partition, 0)) for part in given_to)
+        return check_result, tuple(
+            replace(part, null_keys=read_null_keys.get(part.partition, 0)) for part in given_to
+        )
     read = (
         part if part.partition is None else replace(part, null_keys=known.get(part.partition) or 0)
-        for part in found.partitions
+        for part in check_result.partitions
     )
-    return replace(found, partitions=tuple(read)), given_to
+    return replace(check_result, partitions=tuple(read)), given_to
 
 
 def _report(context: Context, read: ReadRecords, checked: Checked) -> Report:

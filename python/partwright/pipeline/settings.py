@@ -257,7 +257,7 @@ class RunSettings:
             source_format: The source's format.
             key: The column with the key.
         """
-        found = {
+        settings = {
             "--format": source_format,
             "--key": key,
             "--key-type": self.key_type,
@@ -276,7 +276,7 @@ class RunSettings:
             )
             or None,
         }
-        return {option: None if value is None else str(value) for option, value in found.items()}
+        return {option: None if value is None else str(value) for option, value in settings.items()}
 
     @property
     def why_no_proof(self) -> str | None:
@@ -400,10 +400,10 @@ def parse_target(
     """
     if text.startswith("kafka:"):
         servers, topic = parse_kafka(text)
-        found = KafkaTarget(config(servers))
+        target = KafkaTarget(config(servers))
         # Refused now, not only once Spark has started.
-        found.config.required_servers()
-        return found, topic
+        target.config.required_servers()
+        return target, topic
     kind, _, folder = text.partition(":")
     if kind == "parquet" and folder:
         return ParquetTarget(_address(folder) if _ADDRESS.match(folder) else Path(folder)), None

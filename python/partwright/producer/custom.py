@@ -62,13 +62,13 @@ class OwnPartitioner:
             )
 
     @classmethod
-    def of(cls, given: object) -> OwnPartitioner:
+    def of(cls, partitioner: object) -> OwnPartitioner:
         """A partitioner that is an object, its class, or the class's path.
 
         Raises:
             PartwrightError: It cannot be imported or made, or is not a partitioner.
         """
-        return cls(made("partitioner", given))
+        return cls(made("partitioner", partitioner))
 
     def configure(self, configs: Mapping[str, object]) -> None:
         """Pass the configuration to the partitioner, if it has `configure`.
@@ -96,11 +96,11 @@ class OwnPartitioner:
             raise PartwrightError(
                 f"{self.name} gives the partitions of batches: it is asked by Producer.place"
             )
-        given = called(
+        answer = called(
             f"{self.name}.partition",
             lambda: self.partitioner.partition(topic, key, key_bytes, value, value_bytes, cluster),
         )
-        return self._checked(given, topic, cluster)
+        return self._checked(answer, topic, cluster)
 
     def partitions(
         self, batch: pa.RecordBatch, topics: list[str], named: Sequence[int | None], cluster: Cluster
@@ -116,10 +116,10 @@ class OwnPartitioner:
         Raises:
             PartwrightError: Its code raises, or a row has no partition of its topic.
         """
-        given = called(f"{self.name}.partitions", lambda: self.partitioner.partitions(batch, cluster))
+        answer = called(f"{self.name}.partitions", lambda: self.partitioner.partitions(batch, cluster))
         listed = called(
             f"{self.name}.partitions",
-            lambda: given.to_pylist() if hasattr(given, "to_pylist") else list(given),
+            lambda: answer.to_pylist() if hasattr(answer, "to_pylist") else list(answer),
         )
         if len(listed) != batch.num_rows:
             raise PartwrightError(
@@ -127,13 +127,13 @@ class OwnPartitioner:
                 f"{counted(batch.num_rows, 'record')}: one for each "
                 "is needed"
             )
-        found = []
+        numbers = []
         for row, (each, topic, own) in enumerate(zip(listed, topics, named, strict=True)):
             try:
-                found.append(self._checked(each, topic, cluster) if own is None else own)
+                numbers.append(self._checked(each, topic, cluster) if own is None else own)
             except PartwrightError as error:
                 raise error.at_row(row) from None
-        return found
+        return numbers
 
     def placed(
         self,
@@ -161,17 +161,17 @@ class OwnPartitioner:
                 f"{self.name} is told of new batches, which depend on bytes: give the records' values "
                 "(value=) or sizes (size=)"
             )
-        found: list[int] = []
+        partitions: list[int] = []
         try:
-            chosen = (
+            answers = (
                 self.partitions(batch.records, topics, explicit, cluster) if self.is_by_batch else explicit
             )
-            for topic, own, given, record in zip(topics, explicit, chosen, records, strict=True):
-                fixed = given if own is None else own
-                found.append(self.placed_record(topic, fixed, record, cluster, append))
+            for topic, own, answer, record in zip(topics, explicit, answers, records, strict=True):
+                fixed = answer if own is None else own
+                partitions.append(self.placed_record(topic, fixed, record, cluster, append))
         except PartwrightError as error:
-            raise error if error.row is not None else error.at_row(len(found)) from None
-        return pa.array(found, pa.int32())
+            raise error if error.row is not None else error.at_row(len(partitions)) from None
+        return pa.array(partitions, pa.int32())
 
     def placed_record(
         self,
@@ -228,14 +228,14 @@ class OwnPartitioner:
         if callable(method):
             called(f"{self.name}.{name}", lambda: method(*arguments))
 
-    def _checked(self, given: Any, topic: str, cluster: Cluster) -> int:
+    def _checked(self, answer: Any, topic: str, cluster: Cluster) -> int:
         count = len(cluster.partitions(topic))
         try:
-            number = None if isinstance(given, bool) else index(given)
+            number = None if isinstance(answer, bool) else index(answer)
         except Exception:  # noqa: BLE001 - a number of somebody's own may raise anything
             number = None
         if number is None or not 0 <= number < count:
             raise PartwrightError(
-                f"{self.name} gives the partition {shown(given)}, and topic {topic!r} has 0 to {count - 1}"
+                f"{self.name} gives the partition {shown(answer)}, and topic {topic!r} has 0 to {count - 1}"
             )
         return number

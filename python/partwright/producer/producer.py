@@ -311,10 +311,10 @@ class Producer:
         ]
 
     def _is_near(self, broker: Broker) -> bool:
-        wanted = self._leader
-        if wanted is None:
+        is_eligible = self._leader
+        if is_eligible is None:
             return is_near(broker, self.configs, self.strategy)
-        return called(f"leader of broker {broker.id}", lambda: bool(wanted(broker)))
+        return called(f"leader of broker {broker.id}", lambda: bool(is_eligible(broker)))
 
     def _place_of(self, topic: str) -> int:
         self.cluster.partitions(topic)
@@ -329,8 +329,8 @@ class Producer:
             raise PartwrightError("the producer is closed: make another one")
 
 
-def _cluster(given: Cluster | Mapping[str, int]) -> Cluster:
-    return given if isinstance(given, Cluster) else Cluster.of(given)
+def _cluster(cluster: Cluster | Mapping[str, int]) -> Cluster:
+    return cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
 
 
 def _value_bytes(value: str | bytes | None) -> bytes | None:

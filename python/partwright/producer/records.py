@@ -99,14 +99,14 @@ class ProducerRecords:
                 )
             names[what] = what if name is None else name
         self._reader = _reader(records, names, key_type)
-        there = self._reader.schema.names
-        self._found = {
-            what: find_column("the table", there, name)
+        column_names = self._reader.schema.names
+        self._column_places = {
+            what: find_column("the table", column_names, name)
             for what, name in names.items()
-            if name in there or getattr(workload, what) is not None
+            if name in column_names or getattr(workload, what) is not None
         }
-        if topic is None and "topic" in there:
-            self._found["topic"] = find_column("the table", there, "topic")
+        if topic is None and "topic" in column_names:
+            self._column_places["topic"] = find_column("the table", column_names, "topic")
         elif topic is None and len(cluster.topics) != 1:
             raise PartwrightError(
                 f"the cluster has {counted(len(cluster.topics), 'topic')}, and the records name none: say which, "
@@ -132,7 +132,7 @@ class ProducerRecords:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the stream's own code raises
                 raise PartwrightError(f"the table of records ends in an error: {message_of(error)}") from None
-            columns = {what: batch.column(place) for what, place in self._found.items()}
+            columns = {what: batch.column(place) for what, place in self._column_places.items()}
             yield RecordChunk(columns, batch, self._topic, self._places)
 
 
@@ -248,13 +248,13 @@ class RecordChunk:
             return None if place == 0 else pa.repeat(pa.scalar(place, pa.int32()), self._rows)
         named = pc.dictionary_encode(_texts(self._columns["topic"], "topic"))
         places = pa.array([self._places.get(name) for name in named.dictionary.to_pylist()], pa.int32())
-        found = pc.take(places, named.indices)
-        if found.null_count:
-            row = _first_null(found)
+        indices = pc.take(places, named.indices)
+        if indices.null_count:
+            row = _first_null(indices)
             name = named[row].as_py()
             what = "a null topic" if name is None else f"topic {name!r}"
             raise PartwrightError(f"the record names {what}, which the cluster does not have").at_row(row)
-        return found
+        return indices
 
     def topic_names(self) -> list[str]:
         """The topic of each record."""
@@ -290,14 +290,14 @@ class RecordChunk:
         Raises:
             PartwrightError: They are neither numbers nor timestamps; one is null.
         """
-        given = self._columns.get("time")
-        if given is not None and pa.types.is_timestamp(given.type):
-            in_ms = pc.CastOptions(pa.timestamp("ms", given.type.tz), allow_time_truncate=True)
+        column = self._columns.get("time")
+        if column is not None and pa.types.is_timestamp(column.type):
+            in_ms = pc.CastOptions(pa.timestamp("ms", column.type.tz), allow_time_truncate=True)
             try:
-                given = given.cast(options=in_ms).cast(pa.int64())
+                column = column.cast(options=in_ms).cast(pa.int64())
             except pa.ArrowInvalid as error:
                 raise PartwrightError(f"a time is not a number of 64 bits: {error}") from None
-            self._columns = {**self._columns, "time": given}
+            self._columns = {**self._columns, "time": column}
         times = self._numbers("time", pa.int64())
         if times is not None and times.null_count:
             refusal = PartwrightError("a record must have a time if others have one, not null")
@@ -329,10 +329,10 @@ class RecordChunk:
         Raises:
             PartwrightError: They are not lists of names and values, or a header has no name.
         """
-        given = self._columns.get("headers")
-        if given is None or pa.types.is_null(given.type):
+        headers = self._columns.get("headers")
+        if headers is None or pa.types.is_null(headers.type):
             return None
-        lists = _header_lists(given)
+        lists = _header_lists(headers)
         # `flatten` leaves out the values under a null list.
         names, values = pc.list_flatten(lists).flatten()
         if names.null_count:
@@ -383,13 +383,13 @@ class RecordChunk:
         place(keys.slice(0, 0), 1)
         placed = pa.nulls(self._rows, pa.int32())
         for topic, of_topic in self._by_topic():
-            asked = of_topic if has_none is None else pc.and_(of_topic, has_none)
-            rows = pc.indices_nonzero(asked)
+            mask = of_topic if has_none is None else pc.and_(of_topic, has_none)
+            rows = pc.indices_nonzero(mask)
             try:
                 some = place(pc.take(_without_views(keys), rows), len(cluster.partitions(topic)))
             except PartwrightError as error:
                 raise error.moved(partial(_row_of, rows)) from None
-            placed = pc.replace_with_mask(placed, asked, some)
+            placed = pc.replace_with_mask(placed, mask, some)
         return placed
 
     def _by_topic(self) -> Iterator[tuple[str, pa.Array]]:
@@ -402,17 +402,17 @@ class RecordChunk:
             yield names[place], pc.equal(self.topics, place)
 
     def _numbers(self, what: str, data_type: pa.DataType) -> pa.Array | None:
-        given = self._columns.get(what)
-        if given is None or given.type == data_type:
-            return given
-        given = as_whole(given)
-        if not (pa.types.is_integer(given.type) or pa.types.is_null(given.type)):
-            raise PartwrightError(f"the column of each record's {what} has whole numbers, not {given.type}")
+        column = self._columns.get(what)
+        if column is None or column.type == data_type:
+            return column
+        column = as_whole(column)
+        if not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+            raise PartwrightError(f"the column of each record's {what} has whole numbers, not {column.type}")
         try:
-            return given.cast(data_type)
+            return column.cast(data_type)
         except pa.ArrowInvalid:
             beyond = 2 ** (data_type.bit_width - 1)
-            rows = enumerate(given.to_pylist())
+            rows = enumerate(column.to_pylist())
             row, number = next((row, each) for row, each in rows if each and not -beyond <= each < beyond)
             reason = f"is a number of {data_type.bit_width} bits, not {number}"
             raise refused(number, f"a {what}", reason).at_row(row) from None
@@ -438,19 +438,19 @@ def _has_lengths(data_type: pa.DataType) -> bool:
     return data_type in TEXT_AND_BINARY or pa.types.is_fixed_size_binary(data_type)
 
 
-def _header_lists(given: pa.Array) -> pa.Array:
+def _header_lists(headers: pa.Array) -> pa.Array:
     """Headers of any list type as lists of structs of a name and a value."""
-    if pa.types.is_map(given.type):
+    if pa.types.is_map(headers.type):
         # Arrow cannot count the pairs of a map.
-        fields = [("key", given.type.key_type), ("value", given.type.item_type)]
-        return given.cast(pa.list_(pa.struct(fields)))
-    is_list = pa.types.is_list(given.type) or pa.types.is_large_list(given.type)
-    pair = given.type.value_type if is_list else None
+        fields = [("key", headers.type.key_type), ("value", headers.type.item_type)]
+        return headers.cast(pa.list_(pa.struct(fields)))
+    is_list = pa.types.is_list(headers.type) or pa.types.is_large_list(headers.type)
+    pair = headers.type.value_type if is_list else None
     if pair is None or not pa.types.is_struct(pair) or pair.num_fields != 2:  # noqa: PLR2004 - a name and a value
         raise PartwrightError(
-            f"the column of each record's headers has lists of structs of a name and a value, not {given.type}"
+            f"the column of each record's headers has lists of structs of a name and a value, not {headers.type}"
         )
-    return given
+    return headers
 
 
 def _lengths(values: pa.Array, what: str, instead: str = "give its size, or its bytes") -> pa.Array:

@@ -61,36 +61,36 @@ def replay(question: Mapping[str, object]) -> Json:
         >>> replay({**line, "configs": {"batch.size": 100}, "records": [["t", None, None, 50, 0], ["t", 0, None, 50, 0]]})
         {'placed': [1, 0]}
     """  # noqa: E501 - an example is one line
-    given = object_fields(question, "a replay", _LINE, needs="topics")
-    _refuse_code(given)
-    _refuse_many(given)
+    fields = object_fields(question, "a replay", _LINE, needs="topics")
+    _refuse_code(fields)
+    _refuse_many(fields)
     producer = Producer(
         Cluster.from_dict(
-            {part: given[part] for part in ("brokers", "topics") if part in given}, strict=False
+            {part: fields[part] for part in ("brokers", "topics") if part in fields}, strict=False
         ),
         ProducerConfig(
-            given.get("strategy"),
-            _mapping(given, "configs"),
-            "java" if given.get("client") is None else given["client"],
-            seed=0 if given.get("seed") is None else given["seed"],
+            fields.get("strategy"),
+            _mapping(fields, "configs"),
+            "java" if fields.get("client") is None else fields["client"],
+            seed=0 if fields.get("seed") is None else fields["seed"],
         ),
-        draws=_list(given, "draws") if given.get("draws") is not None else None,
-        counters=_mapping(given, "counters"),
+        draws=_list(fields, "draws") if fields.get("draws") is not None else None,
+        counters=_mapping(fields, "counters"),
         # No batch of a replay is drained, unless the replay sets how long batches linger.
-        lingers="linger.ms" in (given.get("configs") or {}),
+        lingers="linger.ms" in (fields.get("configs") or {}),
     )
-    if (given.get("events") is None) == (given.get("records") is None):
+    if (fields.get("events") is None) == (fields.get("records") is None):
         raise PartwrightError("a replay has either events or records")
-    if given.get("records") is not None:
-        return {"placed": _placed(producer, _list(given, "records"))}
-    calls = [_call(place, event) for place, event in enumerate(_list(given, "events"))]
+    if fields.get("records") is not None:
+        return {"placed": _placed(producer, _list(fields, "records"))}
+    calls = [_call(place, event) for place, event in enumerate(_list(fields, "events"))]
     return {"results": [_result(producer, *call) for call in calls]}
 
 
-def _refuse_code(given: Mapping[str, object]) -> None:
+def _refuse_code(fields: Mapping[str, object]) -> None:
     """A replay may come from anywhere, so a file must not choose which code runs."""
-    configs = given.get("configs") or {}
-    named = [given.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
+    configs = fields.get("configs") or {}
+    named = [fields.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
     for each in named:
         if each is not None and not isinstance(each, str):
             raise PartwrightError(f"a strategy is named by text, not {shown(each)}")
@@ -100,27 +100,27 @@ def _refuse_code(given: Mapping[str, object]) -> None:
             )
 
 
-def _refuse_many(given: Mapping[str, object]) -> None:
+def _refuse_many(fields: Mapping[str, object]) -> None:
     """Refuse too many partitions, of the topics and of later clusters together: they are made one by one."""
-    topics, events = given["topics"], given.get("events")
+    topics, events = fields["topics"], fields.get("events")
     counts = [*topics.values()] if isinstance(topics, dict) else []
     if isinstance(events, list):
         counts += [event.get("partitions") for event in events if isinstance(event, dict)]
     refuse_many(sum(count for count in counts if isinstance(count, int)), "a replay")
 
 
-def _mapping(given: Mapping[str, object], name: str) -> Fields | None:
-    found = given.get(name)
-    if found is not None and not isinstance(found, dict):
-        raise PartwrightError(f"{name} is an object, not {shown(found)}")
-    return found
+def _mapping(fields: Mapping[str, object], name: str) -> Fields | None:
+    value = fields.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise PartwrightError(f"{name} is an object, not {shown(value)}")
+    return value
 
 
-def _list(given: Mapping[str, object], name: str) -> Sequence[Any]:
-    found = given[name]
-    if not isinstance(found, list):
-        raise PartwrightError(f"{name} is a list, not {shown(found)}")
-    return found
+def _list(fields: Mapping[str, object], name: str) -> Sequence[Any]:
+    value = fields[name]
+    if not isinstance(value, list):
+        raise PartwrightError(f"{name} is a list, not {shown(value)}")
+    return value
 
 
 def _call(place: int, event: object) -> tuple[str, str, Fields]:
@@ -129,76 +129,80 @@ def _call(place: int, event: object) -> tuple[str, str, Fields]:
     op = event.get("op") if isinstance(event, dict) else None
     if not isinstance(op, str) or op not in _OPS:
         raise PartwrightError(f"{where}: there is no op {shown(op)}: it is {', '.join(_OPS)}")
-    found = object_fields(event, f"{where} ({op})", ("op", "topic", *_OPS[op]), needs="topic")
-    if not isinstance(found["topic"], str):
-        raise PartwrightError(f"{where}: a topic's name is text, not {shown(found['topic'])}")
-    rest = {name: found.get(name) for name in _OPS[op]}
+    fields = object_fields(event, f"{where} ({op})", ("op", "topic", *_OPS[op]), needs="topic")
+    if not isinstance(fields["topic"], str):
+        raise PartwrightError(f"{where}: a topic's name is text, not {shown(fields['topic'])}")
+    arguments = {name: fields.get(name) for name in _OPS[op]}
     if op == "partition":
-        rest["key"] = hex_key(rest["key"], f"{where}: ")
+        arguments["key"] = hex_key(arguments["key"], f"{where}: ")
     if op == "append":
-        rest["enable_switch"] = True if rest["enable_switch"] is None else rest["enable_switch"]
-        if not isinstance(rest["enable_switch"], bool):
+        arguments["enable_switch"] = (
+            True if arguments["enable_switch"] is None else arguments["enable_switch"]
+        )
+        if not isinstance(arguments["enable_switch"], bool):
             raise PartwrightError(
-                f"{where}: enable_switch is true or false, not {shown(rest['enable_switch'])}"
+                f"{where}: enable_switch is true or false, not {shown(arguments['enable_switch'])}"
             )
     for name in ("prev", "bytes", "at_ms", "length", "partition"):
         needed = name == "bytes" or (name == "prev" and op == "on_new_batch")
-        if name in rest and not (rest[name] is None and not needed):
-            bits(rest[name], f"{where}: {name}", LONG if name == "at_ms" else INT)
+        if name in arguments and not (arguments[name] is None and not needed):
+            bits(arguments[name], f"{where}: {name}", LONG if name == "at_ms" else INT)
     for name in ("queue_sizes", "partition_ids", "leader_racks"):
-        _refuse_no_list(rest.get(name), str if name == "leader_racks" else int, f"{where}: {name}")
-    return op, found["topic"], rest
+        _refuse_no_list(arguments.get(name), str if name == "leader_racks" else int, f"{where}: {name}")
+    return op, fields["topic"], arguments
 
 
-def _refuse_no_list(given: object, kind: type, what: str) -> None:
+def _refuse_no_list(value: object, kind: type, what: str) -> None:
     """Refuse a value that is neither null nor a list; a list has names, which may be null, or whole numbers."""
-    if given is None:
+    if value is None:
         return
-    if not isinstance(given, list) or not all(
-        type(each) is kind or (each is None and kind is str) for each in given
+    if not isinstance(value, list) or not all(
+        type(each) is kind or (each is None and kind is str) for each in value
     ):
-        raise PartwrightError(f"{what} is a list of {_KINDS[kind]}, not {shown(given)}")
-    for each in given if kind is int else ():
+        raise PartwrightError(f"{what} is a list of {_KINDS[kind]}, not {shown(value)}")
+    for each in value if kind is int else ():
         bits(each, f"{what}, each of them,", INT)
 
 
-def _result(producer: Producer, op: str, topic: str, rest: Fields) -> object:
+def _result(producer: Producer, op: str, topic: str, arguments: Fields) -> object:
     if topic not in producer.cluster.topics:
         # Kafka's classes take an unknown topic for one without partitions.
         producer.update(producer.cluster.with_topic(topic, []))
     if op == "cluster":
-        producer.update(producer.cluster.with_topic(topic, rest["partitions"]))
+        producer.update(producer.cluster.with_topic(topic, arguments["partitions"]))
         return None
     try:
-        return _answer(producer, op, topic, rest)
+        return _answer(producer, op, topic, arguments)
     except PartwrightError as error:
         return {"error": str(error)}
 
 
-def _answer(producer: Producer, op: str, topic: str, rest: Fields) -> int | None:
+def _answer(producer: Producer, op: str, topic: str, arguments: Fields) -> int | None:
     match op:
-        case "partition" if rest["partition"] is not None:
+        case "partition" if arguments["partition"] is not None:
             count = len(producer.cluster.partitions(topic))
-            if not 0 <= rest["partition"] < count:
+            if not 0 <= arguments["partition"] < count:
                 raise PartwrightError(
-                    f"topic {topic!r} has {counted(count, 'partition')}, and not {rest['partition']}"
+                    f"topic {topic!r} has {counted(count, 'partition')}, and not {arguments['partition']}"
                 )
-            return int(rest["partition"])
+            return int(arguments["partition"])
         case "partition":
-            return producer.partition(topic, rest["key"], time=rest["at_ms"] or 0)
+            return producer.partition(topic, arguments["key"], time=arguments["at_ms"] or 0)
         case "on_new_batch":
-            producer.on_new_batch(topic, rest["prev"])
+            producer.on_new_batch(topic, arguments["prev"])
         case "next_partition":
-            return producer.sticky.next_partition(topic, -1 if rest["prev"] is None else rest["prev"])
+            return producer.sticky.next_partition(
+                topic, -1 if arguments["prev"] is None else arguments["prev"]
+            )
         case "append":
-            return producer.sticky.append(topic, rest["bytes"], enable_switch=rest["enable_switch"])
+            return producer.sticky.append(topic, arguments["bytes"], enable_switch=arguments["enable_switch"])
         case _:
             producer.sticky.load_stats(
                 topic,
-                rest["queue_sizes"],
-                rest["partition_ids"] or (),
-                leader_racks=rest["leader_racks"],
-                length=rest["length"],
+                arguments["queue_sizes"],
+                arguments["partition_ids"] or (),
+                leader_racks=arguments["leader_racks"],
+                length=arguments["length"],
             )
     return None
 
@@ -214,11 +218,11 @@ def _placed(producer: Producer, records: Sequence[object]) -> list[int | None]:
     types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
     columns = {}
     for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):
-        there = (
+        column = (
             [hex_key(key, f"record {row}: ") for row, key in enumerate(values)] if name == "key" else values
         )
         try:
-            columns[name] = pa.array(there, data_type)
+            columns[name] = pa.array(column, data_type)
         except UnicodeEncodeError as error:
             raise PartwrightError(f"the topic's name {shown(error.object)} is not UTF-8") from None
     placed: list[int | None] = (

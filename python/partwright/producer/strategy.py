@@ -115,10 +115,10 @@ class Strategy:
             **self._sizes(records),
             "time": records.times(),
         }
-        there = {name: column for name, column in columns.items() if column is not None}
+        present_columns = {name: column for name, column in columns.items() if column is not None}
         # A struct of no columns would have no rows.
-        there.setdefault("time", pa.nulls(len(records), pa.int64()))
-        return core.place(pa.StructArray.from_arrays(list(there.values()), list(there)))
+        present_columns.setdefault("time", pa.nulls(len(records), pa.int64()))
+        return core.place(pa.StructArray.from_arrays(list(present_columns.values()), list(present_columns)))
 
     def _keyed(self, core: _core.Producer, records: RecordChunk, cluster: Cluster) -> pa.Array | None:
         """The partition of each key, or field, by the number of its topic's partitions."""
@@ -267,36 +267,36 @@ def is_near(broker: Broker, configs: Configs, strategy: str) -> bool:
     """
     if strategy != "leader":
         return broker.rack is not None and broker.rack == configs.client_rack
-    wanted = [
+    possible_rules = [
         (configs.leader_host, broker.host, _host_is),
         (configs.leader_rack, broker.rack, _text_is),
         (configs.leader_region, broker.region, _text_is),
     ]
-    given = [(want, found, holds) for want, found, holds in wanted if want is not None]
-    if not given:
+    rules = [(want, actual, holds) for want, actual, holds in possible_rules if want is not None]
+    if not rules:
         raise PartwrightError(
             "the strategy leader goes by where a leader is: set leader.host, leader.rack or leader.region"
         )
-    return all(_holds(want, found, holds) for want, found, holds in given)
+    return all(_holds(want, actual, holds) for want, actual, holds in rules)
 
 
-def _holds(wanted: str, found: str | None, holds: Callable[[str, str], bool]) -> bool:
+def _holds(pattern: str, actual: str | None, holds: Callable[[str, str], bool]) -> bool:
     # The network is read even if no broker has a host.
-    return holds(wanted, found or "") and found is not None
+    return holds(pattern, actual or "") and actual is not None
 
 
-def _text_is(wanted: str, found: str) -> bool:
-    return found.startswith(wanted[:-1]) if wanted.endswith("*") else found == wanted
+def _text_is(pattern: str, text: str) -> bool:
+    return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern
 
 
-def _host_is(wanted: str, found: str) -> bool:
-    if "/" not in wanted:
-        return _text_is(wanted, found)
+def _host_is(pattern: str, host: str) -> bool:
+    if "/" not in pattern:
+        return _text_is(pattern, host)
     try:
-        network = ipaddress.ip_network(wanted, strict=False)
+        network = ipaddress.ip_network(pattern, strict=False)
     except ValueError:
-        raise PartwrightError(f"leader.host {wanted!r} is not a network: write it as 10.1.0.0/16") from None
+        raise PartwrightError(f"leader.host {pattern!r} is not a network: write it as 10.1.0.0/16") from None
     try:
-        return ipaddress.ip_address(found) in network
+        return ipaddress.ip_address(host) in network
     except ValueError:
         return False

@@ -53,9 +53,12 @@ def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
         ['range', 'sticky', 'mine']
     """
     order = list(known)
-    given = list(dict.fromkeys(names))
-    place = {name: order.index(name) if name in order else len(order) + at for at, name in enumerate(given)}
-    return sorted(given, key=place.__getitem__)
+    distinct_names = list(dict.fromkeys(names))
+    place = {
+        name: order.index(name) if name in order else len(order) + at
+        for at, name in enumerate(distinct_names)
+    }
+    return sorted(distinct_names, key=place.__getitem__)
 
 
 def strategies() -> list[str]:

@@ -126,11 +126,6 @@ class Verdict(NamedTuple):
         """The mark before it."""
         return {"holds": "✓ ", "fails": "✗ "}.get(self.state, "")
 
-    @property
-    def rest(self) -> str:
-        """The sentence without its headline."""
-        return self.text[len(self.headline) :]
-
 
 @dataclass(frozen=True)
 class Document:

@@ -79,15 +79,15 @@ def html(document: Document) -> str:
     Raises:
         PartwrightError: The page would be too large.
     """
-    answer, rest = _script_json(document.answer), _rest(document)
+    answer, hidden_rows = _script_json(document.answer), _hidden_rows(document)
     plots = {each.id: _plots(each) for each in document.sections if each.spec}
     without = (
         f"The JSON of {counted(len(answer), 'byte')} is not in the page, which would be larger than "
         f"{MOST_BYTES:,} bytes: partwright {document.question.command} --json prints it."
     )
     # A page that is too large first leaves out the rest of its tables, then its JSON.
-    whole = [(answer, "", rest), (answer, "", None)] if len(answer) < MOST_BYTES else []
-    for parts in (*whole, (None, without, rest), (None, without, None)):
+    whole = [(answer, "", hidden_rows), (answer, "", None)] if len(answer) < MOST_BYTES else []
+    for parts in (*whole, (None, without, hidden_rows), (None, without, None)):
         page = _rendered(document, plots, *parts)
         if len(page.encode()) < MOST_BYTES:
             return page
@@ -102,7 +102,7 @@ def _plots(figure: Section) -> list[str]:
 _SAID = re.compile(r'data-said="[^"]*"')
 
 
-def _rest(document: Document) -> str | None:
+def _hidden_rows(document: Document) -> str | None:
     """The rows of tables that are not shown at once, as JSON by figure; None if all are shown."""
     tables = {
         figure.id: [[row.get(column.field) for column in figure.columns] for row in figure.rows[TABLED:]]
@@ -124,7 +124,11 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
 
 
 def _rendered(
-    document: Document, plots: Mapping[str, list[str]], answer: str | None, without: str, rest: str | None
+    document: Document,
+    plots: Mapping[str, list[str]],
+    answer: str | None,
+    without: str,
+    hidden_rows: str | None,
 ) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -145,7 +149,7 @@ def _rendered(
         version=metadata.version("partwright"),
         without=without,
         answer=answer,
-        rest=rest,
+        rest=hidden_rows,
         tabled=TABLED,
         # Together they are about one page.
         printed=max(4, _PRINTED // max(1, len(document.sections))),

@@ -69,7 +69,7 @@ _CELLS = 60
 _MARKS = 24
 
 
-def chart(data: Sequence[Fields], height: int = _HEIGHT, **rest: Spec | Sequence[Spec] | str) -> Spec:
+def chart(data: Sequence[Fields], height: int = _HEIGHT, **properties: Spec | Sequence[Spec] | str) -> Spec:
     """A specification of a whole plot."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -77,7 +77,7 @@ def chart(data: Sequence[Fields], height: int = _HEIGHT, **rest: Spec | Sequence
         "autosize": {"type": "fit-x", "contains": "padding"},
         "data": {"values": [dict(each) for each in data]},
         "config": CONFIG,
-        **rest,
+        **properties,
     }
 
 

@@ -61,27 +61,27 @@ def _fitted(part: Any, width: int, height: int) -> Any:
         return [_fitted(each, width, height) for each in part]
     if not isinstance(part, dict):
         return part
-    found = {name: each if name == "data" else _fitted(each, width, height) for name, each in part.items()}
-    if "scale" in found and found.get("legend"):
+    spec = {name: each if name == "data" else _fitted(each, width, height) for name, each in part.items()}
+    if "scale" in spec and spec.get("legend"):
         # As many entries next to each other as there is room for.
-        longest = max((len(kind) for kind in found["scale"].get("domain", ())), default=0)
-        found["legend"]["columns"] = max(1, (width - 80) // (40 + _LETTER * longest))
-    if "labelLimit" in found:
-        found["labelLimit"] = min(found["labelLimit"], int(width * _NAME))
+        longest = max((len(kind) for kind in spec["scale"].get("domain", ())), default=0)
+        spec["legend"]["columns"] = max(1, (width - 80) // (40 + _LETTER * longest))
+    if "labelLimit" in spec:
+        spec["labelLimit"] = min(spec["labelLimit"], int(width * _NAME))
     for channel, room in (("x", width - _BESIDE), ("y", height)):
-        title = found.get("encoding", {}).get(channel, {}).get("title")
+        title = spec.get("encoding", {}).get(channel, {}).get("title")
         if title is not None:
-            found["encoding"][channel]["title"] = lines(title, most=max(14, room // _LETTER)) or title
-    if "mark" in found:
-        mark = found["mark"] if isinstance(found["mark"], dict) else {"type": found["mark"]}
-        said = found["encoding"].pop("tooltip", None)
-        if said:
-            found["transform"] = [
-                {"calculate": f"join([{', '.join(map(_line, said))}], '\\n')", "as": "said"}
+            spec["encoding"][channel]["title"] = lines(title, most=max(14, room // _LETTER)) or title
+    if "mark" in spec:
+        mark = spec["mark"] if isinstance(spec["mark"], dict) else {"type": spec["mark"]}
+        tooltip = spec["encoding"].pop("tooltip", None)
+        if tooltip:
+            spec["transform"] = [
+                {"calculate": f"join([{', '.join(map(_line, tooltip))}], '\\n')", "as": "said"}
             ]
-            found["encoding"]["description"] = {"field": "said"}
-        found["mark"] = {**mark, "aria": "description" in found["encoding"]}
-    return found
+            spec["encoding"]["description"] = {"field": "said"}
+        spec["mark"] = {**mark, "aria": "description" in spec["encoding"]}
+    return spec
 
 
 def _line(channel: Spec) -> str:
@@ -159,10 +159,10 @@ def fragment(document: Document, *, is_drawn: bool = True) -> str:
         HTML without a script.
     """
     first, *others = (_text(verdict.mark + verdict.text) for verdict in document.verdicts[:_FIGURES])
-    said = f"<p><b>{first}</b></p>{''.join(f'<p>{each}</p>' for each in others)}"
+    paragraphs = f"<p><b>{first}</b></p>{''.join(f'<p>{each}</p>' for each in others)}"
     plotted = [section for section in document.sections if section.spec or section.bar] or document.sections
     figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in plotted[:_FIGURES])
-    return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
+    return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{paragraphs}{figures}</div>'
 
 
 def _figure(figure: Section, *, is_drawn: bool) -> str:

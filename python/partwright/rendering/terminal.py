@@ -57,56 +57,56 @@ class TerminalStyle(NamedTuple):
         return f"\x1b[{codes}m{words}\x1b[0m" if self.is_styled and codes and words else words
 
 
-def text(document: Document, look: TerminalStyle, *, with_details: bool = False) -> str:
+def text(document: Document, terminal: TerminalStyle, *, with_details: bool = False) -> str:
     """A document's verdicts, then its sections: a title, a sentence, and a table, of which long ones are cut.
 
     Args:
         document: The document.
-        look: What the terminal can show.
+        terminal: What the terminal can show.
         with_details: Whether sections that are shown on request are shown.
 
     Returns:
         Lines, each with its end.
     """
-    look = look._replace(width=max(look.width, LEAST))
+    terminal = terminal._replace(width=max(terminal.width, LEAST))
     first, *others = document.verdicts
-    lines = list(verdict_lines(first, look, "bold"))
+    lines = list(verdict_lines(first, terminal, "bold"))
     for verdict in others:
-        lines += verdict_lines(verdict, look)
+        lines += verdict_lines(verdict, terminal)
     for section in document.sections:
         if not section.is_detail or with_details:
-            lines += ["", *_section(section, look)]
+            lines += ["", *_section(section, terminal)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def verdict_lines(verdict: Verdict, look: TerminalStyle, *styles: str) -> Iterator[str]:
+def verdict_lines(verdict: Verdict, terminal: TerminalStyle, *styles: str) -> Iterator[str]:
     """A verdict's mark in its colour, then its words; of one that is open, the headline has the colour."""
     colour = _STATES.get(verdict.state)
-    mark = look.plain(verdict.mark.strip())
-    lead = look.plain(verdict.headline) if verdict.state == "open" else ""
-    for place, line in enumerate(_paragraph(f"{mark} {verdict.text}".strip(), look)):
+    mark = terminal.plain(verdict.mark.strip())
+    lead = terminal.plain(verdict.headline) if verdict.state == "open" else ""
+    for place, line in enumerate(_paragraph(f"{mark} {verdict.text}".strip(), terminal)):
         start = (mark or (lead if line.startswith(lead) else "")) if not place else ""
-        head = look.styled(start, *styles, *([colour] if colour else []))
-        yield head + look.styled(line[len(start) :], *styles)
+        head = terminal.styled(start, *styles, *([colour] if colour else []))
+        yield head + terminal.styled(line[len(start) :], *styles)
 
 
-def _section(section: Section, look: TerminalStyle) -> Iterator[str]:
-    for line in _paragraph(section.title, look):
-        yield look.styled(line, "bold")
-    yield from _paragraph(section.sentence, look) if section.sentence else ()
+def _section(section: Section, terminal: TerminalStyle) -> Iterator[str]:
+    for line in _paragraph(section.title, terminal):
+        yield terminal.styled(line, "bold")
+    yield from _paragraph(section.sentence, terminal) if section.sentence else ()
     for number, step in enumerate(section.steps, 1):
-        yield from _hanging(f"  {number}. ", look.plain(step), look.width)
+        yield from _hanging(f"  {number}. ", terminal.plain(step), terminal.width)
     # For copying: on one line however narrow the terminal.
-    yield from (f"  {look.plain(line)}" for line in section.code)
+    yield from (f"  {terminal.plain(line)}" for line in section.code)
     if section.rows and section.columns:
-        yield from _table(section, look)
+        yield from _table(section, terminal)
     if section.sketch:
         yield ""
-        yield from map(look.plain, section.sketch)
+        yield from map(terminal.plain, section.sketch)
 
 
-def _paragraph(words: str, look: TerminalStyle) -> list[str]:
-    return [line for part in words.split("\n") for line in wrapped(look.plain(part), look.width)]
+def _paragraph(words: str, terminal: TerminalStyle) -> list[str]:
+    return [line for part in words.split("\n") for line in wrapped(terminal.plain(part), terminal.width)]
 
 
 def _hanging(lead: str, words: str, width: int) -> Iterator[str]:
@@ -114,11 +114,11 @@ def _hanging(lead: str, words: str, width: int) -> Iterator[str]:
         yield (" " * len(lead) if place else lead) + line
 
 
-def _table(section: Section, look: TerminalStyle) -> Iterator[str]:
+def _table(section: Section, terminal: TerminalStyle) -> Iterator[str]:
     rows = section.rows[:_ROWS]
-    cells = [[look.plain(column.written(row)) for column in section.columns] for row in rows]
-    titles = [look.plain(column.title) for column in section.columns]
-    room = look.width - len(_EDGE)
+    cells = [[terminal.plain(column.written(row)) for column in section.columns] for row in rows]
+    titles = [terminal.plain(column.title) for column in section.columns]
+    room = terminal.width - len(_EDGE)
     kept, widths = _fitted(section.columns, titles, cells, room)
     bar = min(_BAR, room - sum(widths) - len(_GAP) * len(widths)) if section.most else 0
     bar = bar if bar >= _LEAST_BAR else 0
@@ -126,34 +126,36 @@ def _table(section: Section, look: TerminalStyle) -> Iterator[str]:
     # Bars that do not follow their own column say which one they show.
     barred = next((at for at, column in enumerate(section.columns) if column.field == section.bar), None)
     heading = titles[barred] if bar and barred is not None and barred != kept[-1] else ""
-    end = _GAP + look.styled(heading, "bold") if heading and len(heading) <= bar else ""
-    yield from _lines(columns, widths, [titles[at] for at in kept], look, ("bold",), end)
+    end = _GAP + terminal.styled(heading, "bold") if heading and len(heading) <= bar else ""
+    yield from _lines(columns, widths, [titles[at] for at in kept], terminal, ("bold",), end)
     rule = sum(widths) + len(_GAP) * (len(widths) - 1) + (len(_GAP) + bar if bar else 0)
-    yield _EDGE + look.plain("─") * rule
+    yield _EDGE + terminal.plain("─") * rule
     for place, (row, texts) in enumerate(zip(rows, cells, strict=True)):
         styles = ("bold",) if place in section.picked else ()
         drawn = round(bar * (row.get(section.bar) or 0) / section.most) if bar and section.bar else 0
-        end = _GAP + look.styled(look.plain("█") * drawn, TERMINAL[ACCENT]) if drawn else ""
-        yield from _lines(columns, widths, [texts[at] for at in kept], look, styles, end)
+        end = _GAP + terminal.styled(terminal.plain("█") * drawn, TERMINAL[ACCENT]) if drawn else ""
+        yield from _lines(columns, widths, [texts[at] for at in kept], terminal, styles, end)
     left = section.left + len(section.rows) - len(rows)
     if left:
-        yield from wrapped(f"{look.plain('…')} and {counted(left, 'more row')}: --json has them", look.width)
+        yield from wrapped(
+            f"{terminal.plain('…')} and {counted(left, 'more row')}: --json has them", terminal.width
+        )
     absent = [title for at, title in enumerate(titles) if at not in kept]
     if absent:
-        yield from wrapped(f"Not shown at this width: {', '.join(absent)}.", look.width)
+        yield from wrapped(f"Not shown at this width: {', '.join(absent)}.", terminal.width)
 
 
 def _lines(
     columns: Sequence[Column],
     widths: Sequence[int],
     texts: Sequence[str],
-    look: TerminalStyle,
+    terminal: TerminalStyle,
     styles: Sequence[str],
     end: str = "",
 ) -> Iterator[str]:
     """One row of a table, in as many lines as its tallest cell; the first one may have a bar at its end."""
     broken = [
-        _broken(column, words, width, look)
+        _broken(column, words, width, terminal)
         for column, words, width in zip(columns, texts, widths, strict=True)
     ]
     for at in range(max(map(len, broken))):
@@ -163,13 +165,17 @@ def _lines(
             blanks = " " * (width - columns_of(words))
             shown.append(blanks + words if column.kind in _RIGHT else words + blanks)
         line = _EDGE + _GAP.join(shown)
-        yield look.styled(line, *styles) + end if end and not at else look.styled(line.rstrip(), *styles)
+        yield (
+            terminal.styled(line, *styles) + end
+            if end and not at
+            else terminal.styled(line.rstrip(), *styles)
+        )
 
 
-def _broken(column: Column, words: str, width: int, look: TerminalStyle) -> list[str]:
+def _broken(column: Column, words: str, width: int, terminal: TerminalStyle) -> list[str]:
     """A cell's lines: names are cut in the middle, all else wraps at its blanks."""
     is_name = column.kind == "text" and words != column.title
-    return [cut(words, width, look.plain("…"))] if is_name else wrapped(words, width)
+    return [cut(words, width, terminal.plain("…"))] if is_name else wrapped(words, width)
 
 
 def _fitted(

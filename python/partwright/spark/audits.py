@@ -159,13 +159,13 @@ def resize(
             sf.max("last_offset").alias("last_offset"),
         )
         of_after = by_pair.groupBy("after").agg(sf.sum("rows").alias("rows"), sf.sum("bytes").alias("bytes"))
-        found = to_arrow(of_before)
+        sums_before = to_arrow(of_before)
         if partition is not None:
-            places = found.select(["at", "rows"]).to_pylist()
+            places = sums_before.select(["at", "rows"]).to_pylist()
             _refuse_elsewhere((tuple(row.values()) for row in places), plan.from_)
         is_by_key = partition is None
         seen = observed(_by(by_pair, "before", is_summed=is_by_key), is_by_key=is_by_key)
-        plan.take(found, to_arrow(of_after), seen, is_compared=partition is not None)
+        plan.take(sums_before, to_arrow(of_after), seen, is_compared=partition is not None)
     return plan.with_question(question)
 
 
@@ -207,7 +207,7 @@ def check(
     limits = options(limits, CheckLimits, "limits")
     if n is None:
         raise PartwrightError("give the number of partitions with n=", field="n")
-    found = Check(n, client, key_type, limits=limits)
+    result = Check(n, client, key_type, limits=limits)
     used, question = _columns(df, {"key": key, "partition": partition})
     partition = used["partition"]
     rows = records(df, **used, key_type=key_type)
@@ -216,11 +216,11 @@ def check(
         place, right = expected, sf.lit(True)
     else:
         is_open = expected.isNull()
-        inside = at.between(0, found.n - 1)
+        inside = at.between(0, result.n - 1)
         place = sf.when(inside, at)
         # If the client determines no partition, having none is right too.
         right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
-    by_key = {"expected": _placed(found.n, client), "level": level_of_key()}
+    by_key = {"expected": _placed(result.n, client), "level": level_of_key()}
     placed = sums(rows).withColumns(by_key)
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
     with refused(), kept(placed) as by_pair:
@@ -257,8 +257,8 @@ def check(
             )
             for row in (to_arrow(heaviest).to_pylist() if misplaced else ())
         ]
-        found.take(seen, None if partition is None else misplaced, open_, nowhere, examples)
-    return found.with_question(question)
+        result.take(seen, None if partition is None else misplaced, open_, nowhere, examples)
+    return result.with_question(question)
 
 
 def check_copartition(
@@ -328,8 +328,8 @@ def _side(side: JoinSide, of: str) -> Callable[[], Side]:
         )
 
     def summed() -> Side:
-        with refused(), kept(by_pair) as found:
-            seen = observed(found, order_of(rows), counts_heaviest=False)
+        with refused(), kept(by_pair) as stored:
+            seen = observed(stored, order_of(rows), counts_heaviest=False)
         if partition is not None:
             _refuse_elsewhere(_places(seen), count)
         return Side(seen, count, client, key_type)
@@ -356,15 +356,17 @@ def _columns(
         name: kind.simpleString() for name, kind in ((each.name, each.dataType) for each in df.schema.fields)
     }
     is_topic = kinds.get("topic") == "string"
-    found = {
+    topic_columns = {
         role: role
         for role, column in named.items()
         if column is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
         if df.columns.count(role) == 1
     }
-    if named["key"] is None and "key" not in found:
+    if named["key"] is None and "key" not in topic_columns:
         raise PartwrightError(f"name the key's column with {spelled('key' + of)}", field="key")
-    return {**named, **found}, Question(settings={role: f"{role}, a topic's own" for role in found})
+    return {**named, **topic_columns}, Question(
+        settings={role: f"{role}, a topic's own" for role in topic_columns}
+    )
 
 
 def _placed(n: int, client: str) -> Column:

@@ -56,9 +56,9 @@ def check_spark_home() -> None:
     theirs = [build.spark for build in _sparks(home)]
     # PySpark's own version may have a suffix, as in 4.3.0.dev1.
     if not any(pyspark.__version__.startswith(version.removesuffix("-SNAPSHOT")) for version in theirs):
-        found = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
+        contents = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
         raise PartwrightError(
-            f"SPARK_HOME is {home!r}, which has {found}, but PySpark is {pyspark.__version__}: unset it"
+            f"SPARK_HOME is {home!r}, which has {contents}, but PySpark is {pyspark.__version__}: unset it"
         )
 
 
@@ -69,13 +69,13 @@ def installed_spark() -> SparkBuild:
         PartwrightError: Its folder has no jar of Spark's core.
     """
     home = _find_spark_home()
-    found = _sparks(home)
-    if not found:
+    builds = _sparks(home)
+    if not builds:
         raise PartwrightError(
             f"there is no jar spark-core in {home!r}/jars, whose name has the versions of Spark and Scala: "
             "install PySpark anew"
         )
-    return found[0]
+    return builds[0]
 
 
 def _sparks(home: str) -> list[SparkBuild]:
@@ -272,8 +272,8 @@ def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str
                 for option in apart:
                     quoted = option.replace("\\", "\\\\").replace('"', '\\"')
                     lines.write(f'"{quoted}"\n')
-            rest = [option for option in options if option not in apart]
-            settings[name] = shlex.join([*rest, f"@{file}"])
+            others = [option for option in options if option not in apart]
+            settings[name] = shlex.join([*others, f"@{file}"])
     return settings
 
 
@@ -339,12 +339,12 @@ def file_facts(spark: SparkSession, files: Iterable[str]) -> dict[str, tuple[int
     """
     jvm: Any = spark._jvm  # there is no public way to Hadoop's file systems
     hadoop: Any = spark._jsc.hadoopConfiguration()
-    found = {}
+    facts = {}
     for file in files:
         path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file))
         status = path.getFileSystem(hadoop).getFileStatus(path)
-        found[file] = (int(status.getLen()), int(status.getModificationTime()))
-    return dict(sorted(found.items()))
+        facts[file] = (int(status.getLen()), int(status.getModificationTime()))
+    return dict(sorted(facts.items()))
 
 
 def how_java_ended() -> str | None:

@@ -25,7 +25,7 @@ from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.engines import arrow, jvm
-from partwright.spark.engines.choice import JVM, chosen
+from partwright.spark.engines.choice import JVM, choose_engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ def partition_for_key(
     """
     key_type = _core.check(n, client, key_type)
     placed = hashing.placer(n, client, key_type)
-    if chosen(engine) == JVM:
+    if choose_engine(engine) == JVM:
         return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
     return _once("partition_for_key", placed, IntegerType(), col)
 
@@ -90,7 +90,7 @@ def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | Non
         DataFrame[murmur2(tailnum): int]
     """
     key_type = _core.check(1, "java", key_type)
-    if chosen(engine) == JVM:
+    if choose_engine(engine) == JVM:
         return _named("murmur2", jvm.murmur2_of(as_column(col), key_type), col)
     return _once("murmur2", partial(hashing.murmur2, key_type=key_type), IntegerType(), col)
 
@@ -143,9 +143,9 @@ def shown_name(col: str | Column) -> str:
     return col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
 
 
-def _named(function: str, found: Column, col: str | Column) -> Column:
+def _named(function: str, expression: Column, col: str | Column) -> Column:
     """An expression under the name that the Arrow UDF has."""
-    return found.alias(f"{function}({shown_name(col)})")
+    return expression.alias(f"{function}({shown_name(col)})")
 
 
 def _once(

@@ -86,9 +86,9 @@ def write_topic(
         topic: The topic.
         options: More of the sink's options.
     """
-    wanted = [name for name in ("key", "value", "headers", "partition") if name in records.columns]
+    column_names = [name for name in ("key", "value", "headers", "partition") if name in records.columns]
     (
-        records.select(*wanted)
+        records.select(*column_names)
         .write.format("kafka")
         .options(**spark_options(config))
         .option("topic", topic)

@@ -68,10 +68,10 @@ def write_exactly_once(
     function = _task(dict(config.librdkafka()), topic, dict(begin), mark, runs_tasks_twice(spark))
     # The mark follows from the row, so it is not sent: headers would take Spark and Python as long as all other
     # columns.
-    wanted = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
+    column_names = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
     spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
     try:
-        rows = placed.select(*wanted).mapInArrow(seal(function), _SCHEMA).collect()
+        rows = placed.select(*column_names).mapInArrow(seal(function), _SCHEMA).collect()
     finally:
         spark.conf.set(_ARROW_ROWS, str(before))
     return sum(row.already_there for row in rows)
@@ -126,11 +126,11 @@ def _task(
 
 def _the_partition(batch: pa.RecordBatch) -> int:
     """The single partition of all rows of a batch."""
-    found = pc.unique(batch.column("partition")).to_pylist()
-    if len(found) == 1 and found[0] is not None:
-        return int(found[0])
-    if None in found:
+    partitions = pc.unique(batch.column("partition")).to_pylist()
+    if len(partitions) == 1 and partitions[0] is not None:
+        return int(partitions[0])
+    if None in partitions:
         raise PartwrightError(
             "a record without a partition cannot be written exactly once: leave out --null-keys producer"
         )
-    raise PartwrightError(f"one task holds the partitions {', '.join(map(str, found))}")
+    raise PartwrightError(f"one task holds the partitions {', '.join(map(str, partitions))}")

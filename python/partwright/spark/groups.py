@@ -75,9 +75,9 @@ def assign(
     _check(members, "members", columns)
     by = order_columns(members, order_list(order_by, "by which a group's members are ordered"))
     order = sf.struct(*(each.alias(f"by_{place}") for place, each in enumerate(by)))
-    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in columns))
+    member_struct = sf.struct(order.alias("order"), *(_member_column(name).alias(name) for name in columns))
     grouped = members.groupBy("group").agg(
-        sf.sort_array(sf.collect_list(sent)).alias("members"),
+        sf.sort_array(sf.collect_list(member_struct)).alias("members"),
         (sf.size(sf.collect_set(order)) < sf.count("*")).alias("tied"),
     )
     shared = None
@@ -121,10 +121,10 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
                 )
         table, counts = _table(members)
         of_groups = GroupTopics(*_table(topics)) if shared is None else shared
-        found = assign_sorted(group, counts, table, of_groups, assignor)
-        member = table["member"].combine_chunks().cast(pa.string()).take(found.reader)
-        columns = [member, found.topic, found.partition, found.position]
-        return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
+        assignment = assign_sorted(group, counts, table, of_groups, assignor)
+        member = table["member"].combine_chunks().cast(pa.string()).take(assignment.reader)
+        columns = [member, assignment.topic, assignment.partition, assignment.position]
+        return pa.ListArray.from_arrays(assignment.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
 
     def over_batches(batches: arrow.Batches) -> Iterator[pa.Array]:
         return (assigned(*batch) for batch in batches)
@@ -161,7 +161,7 @@ def _existing_columns(df: DataFrame, names: Sequence[str]) -> list[str]:
     return [name for name in names if name in columns]
 
 
-def _sent(name: str) -> Column:
+def _member_column(name: str) -> Column:
     """A column of members as it is sent; of a pair only the needed fields, because others may not be orderable."""
     if name != "owned":
         return sf.col(name)
@@ -196,9 +196,9 @@ def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
         )
     for column in columns:
         kind = type_of(df, column, name).simpleString()
-        wanted, pattern = _TYPES.get(column, ("", ".*"))
+        expected_type, pattern = _TYPES.get(column, ("", ".*"))
         if not re.fullmatch(pattern, kind):
-            raise PartwrightError(f"the column {column} must be {wanted}, not {kind}")
+            raise PartwrightError(f"the column {column} must be {expected_type}, not {kind}")
     return [column.lower() for column in df.columns]
 
 

@@ -65,17 +65,17 @@ class HadoopFolder:
             PartwrightError: The file exists already, or the file system refuses.
         """
         with self._refused("be written to"):
-            there, part = self._at(name), self._at(f"{name}.part")
-            if self._files.exists(there):
+            path, part = self._at(name), self._at(f"{name}.part")
+            if self._files.exists(path):
                 raise FileExistsError(f"{name} exists already")
             if self._files.getUri().getScheme() == "file":
                 # Spark's Java runs on this machine, and Hadoop's local file system writes nothing through to the disk.
-                file = Path(there.toUri().getPath())
+                file = Path(path.toUri().getPath())
                 file.parent.mkdir(parents=True, exist_ok=True)
                 write_file(file, content)
                 return
             self._written(part, content, replaces=True)
-            if not self._files.rename(part, there):
+            if not self._files.rename(part, path):
                 raise FileExistsError(f"{name} cannot get its name")
 
     def _written(self, path: Any, content: bytes, *, replaces: bool) -> None:

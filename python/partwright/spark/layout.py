@@ -177,14 +177,14 @@ def _by_partition(placed: DataFrame, tasks: int) -> DataFrame:
 
 
 def _check_joins_keep_the_layout(df: DataFrame) -> None:
-    found: str | None = "hidden by this server"
+    setting: str | None = "hidden by this server"
     with suppress(PySparkException):
-        found = df.sparkSession.conf.get(_ALL_KEYS, "true")
-    if str(found).lower() != "false":
+        setting = df.sparkSession.conf.get(_ALL_KEYS, "true")
+    if str(setting).lower() != "false":
         raise PartwrightError(
-            f"before PySpark 4.1 joins keep this layout only where {_ALL_KEYS} is false, and it is {found}: "
+            f"before PySpark 4.1 joins keep this layout only where {_ALL_KEYS} is false, and it is {setting}: "
             f'call spark.conf.set("{_ALL_KEYS}", "false") first',
-            value=found,
+            value=setting,
         )
 
 

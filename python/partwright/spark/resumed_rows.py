@@ -69,7 +69,7 @@ def rows_there(
 
 
 def rest_of(
-    placed: DataFrame, there: Mapping[int, WrittenRows], config: KafkaConfig, topic: str, mark: Mark
+    placed: DataFrame, written_rows: Mapping[int, WrittenRows], config: KafkaConfig, topic: str, mark: Mark
 ) -> RemainingRows:
     """The rows that are left to write, laid out as they were.
 
@@ -78,7 +78,7 @@ def rest_of(
 
     Args:
         placed: `partition`, `file` and `row` of all rows, task i holding partition i in the order of the last two.
-        there: What `rows_there` has found.
+        written_rows: What `rows_there` has found.
         config: How the Kafka is reached.
         topic: The topic.
         mark: The header of this run's records.
@@ -86,18 +86,18 @@ def rest_of(
     Raises:
         PartwrightError: The last row is not among them, or records were deleted meanwhile.
     """
-    if not there:
+    if not written_rows:
         return RemainingRows(placed, 0, 0)
     spark = placed.sparkSession
-    last = [(partition, each.row) for partition, each in sorted(there.items())]
+    last = [(partition, each.row) for partition, each in sorted(written_rows.items())]
     rows = spark.createDataFrame(last, "at_partition int, at_row long")
     on = (sf.col("partition") == sf.col("at_partition")) & (sf.col("row") == sf.col("at_row"))
     places = placed.join(sf.broadcast(rows), on).select("at_partition", "file", "row").collect()
-    if len(places) != len(there):
-        lost = min(there.keys() - {place.at_partition for place in places})
+    if len(places) != len(written_rows):
+        lost = min(written_rows.keys() - {place.at_partition for place in places})
         raise PartwrightError(
-            f"row {there[lost].row}, the last one in partition {lost}, is not in the source any more: the source has "
-            "changed, so this run cannot go on"
+            f"row {written_rows[lost].row}, the last one in partition {lost}, is not in the source any more: the "
+            "source has changed, so this run cannot go on"
         )
     ends = spark.createDataFrame(list(map(tuple, places)), "at_partition int, at_file string, at_row long")
     joined = placed.join(sf.broadcast(ends), sf.col("partition") == sf.col("at_partition"), "left")
@@ -105,7 +105,7 @@ def rest_of(
     is_there = sf.col("at_row").isNotNull() & (sf.struct("file", "row") <= place)
     counted = joined.where(is_there).groupBy("partition").count().collect()
     up_to: dict[int, int] = dict(map(tuple, counted))
-    missing = _missing(joined.where(is_there), up_to, there, config, topic, mark)
+    missing = _missing(joined.where(is_there), up_to, written_rows, config, topic, mark)
     left = joined.where(~is_there)
     if missing:
         late = spark.createDataFrame(missing, "late_partition int, late_row long")
@@ -119,14 +119,14 @@ def rest_of(
 def _missing(
     passed: DataFrame,
     up_to: Mapping[int, int],
-    there: Mapping[int, WrittenRows],
+    written_rows: Mapping[int, WrittenRows],
     config: KafkaConfig,
     topic: str,
     mark: Mark,
 ) -> list[tuple[int, int]]:
     """Partition and row of each record that is missing before the last one that is there."""
-    spans = {each: there[each].offsets[1] - there[each].offsets[0] for each in up_to}
-    unequal = {each: there[each].offsets for each, span in spans.items() if span != up_to[each]}
+    spans = {each: written_rows[each].offsets[1] - written_rows[each].offsets[0] for each in up_to}
+    unequal = {each: written_rows[each].offsets for each, span in spans.items() if span != up_to[each]}
     if not unequal:
         return []
     seen = _seen(passed.sparkSession, config, topic, unequal, mark).persist()
@@ -142,7 +142,7 @@ def _missing(
                     f"known: run "
                     "without --resume, into another --topic"
                 )
-        found = (
+        missing_rows = (
             passed.where(sf.col("partition").isin(*whole))
             .select("partition", "row")
             .join(seen, ["partition", "row"], "left_anti")
@@ -150,7 +150,7 @@ def _missing(
         )
     finally:
         seen.unpersist()
-    return [(row.partition, row.row) for row in found]
+    return [(row.partition, row.row) for row in missing_rows]
 
 
 def _seen(

@@ -144,19 +144,19 @@ def check_key_type(kind: DataType, key_type: str | None, key: str | Column, way:
         KeyTypeError: The type has no key bytes, with the key types to choose from.
     """
     called = _called(key)
-    sent = (
+    arrow_type = (
         pa.decimal128(kind.precision, kind.scale)
         if isinstance(kind, DecimalType)
         else _SENT.get(kind.typeName())
     )
-    if sent is None:
+    if arrow_type is None:
         raise KeyTypeError(
             f"{called} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a number, a "
             f"boolean, a date or a timestamp{way}"
         )
     try:
         # `pa.array` would import pandas.
-        hashing.partition_for_key(pa.nulls(0, sent), 1, key_type=key_type)
+        hashing.partition_for_key(pa.nulls(0, arrow_type), 1, key_type=key_type)
     except KeyTypeError as error:
         raise error.within(f"{called} is {kind.simpleString()}") from None
 
@@ -196,5 +196,5 @@ def _absent(col: str, df: DataFrame, name: str) -> str:
         quoted = col.replace("`", "``")
         return f"{col!r} is a path into a struct to Spark: write a column of this name in backquotes, '`{quoted}`'"
     near = meant(col, df.columns, most=2)
-    there = f"{near} It has" if near else "; the columns are"
-    return f"there is no column {col!r} for {name}{there} {listed(df.columns)}"
+    hint = f"{near} It has" if near else "; the columns are"
+    return f"there is no column {col!r} for {name}{hint} {listed(df.columns)}"

@@ -18,7 +18,7 @@ from pyspark.sql.types import IntegerType
 from partwright.errors import PartwrightError
 from partwright.keys.sql import kafka_murmur2, kafka_partition
 from partwright.spark.engines import arrow
-from partwright.spark.engines.choice import JVM, chosen
+from partwright.spark.engines.choice import JVM, choose_engine
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.quotas import SQL_FUNCTIONS
 
@@ -71,7 +71,7 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     """
     functions = dict(SQL_FUNCTIONS)
     classic = is_classic(spark)
-    if chosen(engine, spark) == JVM:
+    if choose_engine(engine, spark) == JVM:
         _register_expressions(spark, classic)
     else:
         functions |= {name: (function, IntegerType()) for name, function in _OF_KEYS.items()}

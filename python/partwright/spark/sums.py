@@ -261,8 +261,8 @@ def _sample(keyed: DataFrame, likely: int) -> tuple[pa.Table, int]:
 
 def _levels(with_level: DataFrame) -> list[Level]:
     by_level = with_level.select("level", sf.octet_length("key").alias("bytes")).groupBy("level")
-    found = to_arrow(by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")))
-    return [Level(row["level"], row["pairs"], row["bytes"]) for row in found.to_pylist()]
+    level_counts = to_arrow(by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")))
+    return [Level(row["level"], row["pairs"], row["bytes"]) for row in level_counts.to_pylist()]
 
 
 def level_of_key() -> Column:

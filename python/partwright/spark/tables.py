@@ -28,7 +28,7 @@ from partwright.producer.producer import Producer
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column, partition_for_key
 from partwright.spark.engines import arrow
-from partwright.spark.engines.choice import JVM, chosen, explained
+from partwright.spark.engines.choice import JVM, choose_engine, explained
 from partwright.spark.schema import check_frame, check_key, order_columns, order_list, type_of
 
 # The name that Spark's Kafka sink reads.
@@ -91,7 +91,7 @@ def with_partition(
     if workload.partition != PARTITION:
         check_absent(df, PARTITION)
     check_key(df, workload.key, producer.key_type)
-    engine = chosen(engine, df.sparkSession)
+    engine = choose_engine(engine, df.sparkSession)
     strategy = producer.partitioner
     if strategy == "key" and workload.partition is None:
         column = partition_for_key(
@@ -160,14 +160,14 @@ def by_strategy(
         raise PartwrightError(
             "a stream's rows have no order that comes again: place each of its batches in foreachBatch, with order_by="
         )
-    sent = _columns(df, workload, producer)
+    columns = _columns(df, workload, producer)
     if order_by is not None:
         by = order_columns(df, order_list(order_by, "that are unique together"))
         df = df.sortWithinPartitions(*by)
-        sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
+        columns["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
     elif producer.keeps_state:
         _refuse_shuffles(df)
-    return arrow.with_column(df, name, _placing(made, [*sent]), IntegerType(), [*sent.values()])
+    return arrow.with_column(df, name, _placing(made, [*columns]), IntegerType(), [*columns.values()])
 
 
 def partition_count(n: SupportsIndex | Cluster) -> SupportsIndex:
@@ -211,20 +211,20 @@ def _columns(df: DataFrame, workload: Workload, producer: Producer) -> dict[str,
         )
     if workload.headers is not None:
         raise PartwrightError("with_partition does not count headers: leave them out")
-    sent = {}
+    columns = {}
     for name in ("key", "partition", "field", "time"):
         col = getattr(workload, name)
         if col is None:
             continue
         _check_type(df, col, name)
-        sent[name] = as_column(col, name)
+        columns[name] = as_column(col, name)
     value, size = workload.value, workload.size
     if producer.takes_values and value is not None:
         _check_type(df, value, "value")
-        sent["value"] = as_column(value, "value")
-    if producer.counts_bytes and (size is not None or "value" not in sent):
-        sent["size"] = _sizes(df, value, size, producer.strategy)
-    return sent
+        columns["value"] = as_column(value, "value")
+    if producer.counts_bytes and (size is not None or "value" not in columns):
+        columns["size"] = _sizes(df, value, size, producer.strategy)
+    return columns
 
 
 def _placing(

@@ -93,11 +93,11 @@ def read_topic(
     if keys is not None and part.only_partitions is not None:
         raise PartwrightError("keys say which partitions are read: leave out only_partitions, or keys")
     config = configured(kafka_config)
-    found = extent(config, topic, part.bounds())
-    windows = found.windows
+    topic_extent = extent(config, topic, part.bounds())
+    windows = topic_extent.windows
     if keys is None:
         return _load(spark, config, topic, windows, headers=part.headers)
-    numbers = _numbers(n, len(found.end), topic)
+    numbers = _numbers(n, len(topic_extent.end), topic)
     placed = _partitions_of(topic, keys, numbers, client or "java", key_type)
     table = _load(spark, config, topic, {each: windows[each] for each in placed}, headers=part.headers)
     return table.where(_is_one_of(keys, key_type))
@@ -128,18 +128,20 @@ def _load(
     return table
 
 
-def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topic: str) -> list[int]:
+def _numbers(
+    n: SupportsIndex | Iterable[SupportsIndex] | None, partition_count: int, topic: str
+) -> list[int]:
     """The numbers of partitions under which the keys were placed."""
     if n is None:
-        return [there]
+        return [partition_count]
     numbers = list(n) if isinstance(n, Iterable) else [n]
     if not numbers:
         raise PartwrightError("n is empty: say how many partitions the topic had, or leave n out")
     for each in numbers:
         partition_for_key(None, each)
-        if index(each) > there:
+        if index(each) > partition_count:
             raise PartwrightError(
-                f"n is {index(each)}, and the topic {topic!r} has {counted(there, 'partition')}: "
+                f"n is {index(each)}, and the topic {topic!r} has {counted(partition_count, 'partition')}: "
                 "a topic never gets fewer",
                 value=index(each),
             )
@@ -150,10 +152,10 @@ def _partitions_of(
     topic: str, keys: Key | Column, numbers: Iterable[int], client: str, key_type: str | None
 ) -> list[int]:
     """The partitions of the keys under any of these numbers of partitions."""
-    found: set[int] = set()
+    partitions: set[int] = set()
     for each in numbers:
-        found.update(json.loads(assign_json(topic, keys, each, client, key_type))[topic])
-    return sorted(found)
+        partitions.update(json.loads(assign_json(topic, keys, each, client, key_type))[topic])
+    return sorted(partitions)
 
 
 def _is_one_of(keys: Key | Column, key_type: str | None) -> SparkColumn:

@@ -46,16 +46,16 @@ def salt_of(partition: Column) -> Column:
     Returns:
         An int column, null where the partition is null.
     """
-    found = partition.cast("bigint")
-    found = found.bitwiseXOR(sf.shiftright(found, 16))
-    found = _divided(found, _LAST_2)
-    found = found.bitwiseXOR(sf.shiftright(found, 13)).bitwiseXOR(sf.shiftright(found, 26))
-    found = _divided(found, _LAST_1)
+    salt = partition.cast("bigint")
+    salt = salt.bitwiseXOR(sf.shiftright(salt, 16))
+    salt = _divided(salt, _LAST_2)
+    salt = salt.bitwiseXOR(sf.shiftright(salt, 13)).bitwiseXOR(sf.shiftright(salt, 26))
+    salt = _divided(salt, _LAST_1)
     # The hash finally mixes in the number of bytes, 4.
-    found = found.bitwiseXOR(sf.shiftright(found, 16)).bitwiseXOR(sf.lit(4))
-    found = _rotated_back(_divided(found - sf.lit(_ADDED), 5), 13)
-    found = _rotated_back(_divided(found.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
-    return signed(_divided(found, _MIX_1))
+    salt = salt.bitwiseXOR(sf.shiftright(salt, 16)).bitwiseXOR(sf.lit(4))
+    salt = _rotated_back(_divided(salt - sf.lit(_ADDED), 5), 13)
+    salt = _rotated_back(_divided(salt.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
+    return signed(_divided(salt, _MIX_1))
 
 
 def _divided(word: Column, factor: int) -> Column:

@@ -90,20 +90,20 @@ def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
         read = read_subscription(metadata)
     except ValueError:
         return Guess("java", "nothing: its subscription cannot be read")
-    sent = read.subscription
-    if sent.version == 1 and read.is_short:
+    subscription = read.subscription
+    if subscription.version == 1 and read.is_short:
         return Guess("kafka-go", "a subscription of version 1 without owned partitions")
-    return _by_shape(assignor, sent)
+    return _by_shape(assignor, subscription)
 
 
-def _by_shape(assignor: str, sent: MemberMetadata) -> Guess:
-    data = sent.user_data
-    why = f"a subscription of version {sent.version} with {_user_data_in_words(data)}"
-    if sent.version > 1:
-        if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and sent.owned):
+def _by_shape(assignor: str, subscription: MemberMetadata) -> Guess:
+    data = subscription.user_data
+    why = f"a subscription of version {subscription.version} with {_user_data_in_words(data)}"
+    if subscription.version > 1:
+        if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and subscription.owned):
             return Guess("librdkafka", why)
         return Guess("java", why)
-    if sent.version == 1:
+    if subscription.version == 1:
         return Guess("kafka-python" if data == b"" else "sarama", why)
     return Guess("kafkajs" if assignor == "RoundRobinAssigner" else "kafka-python", why)
 

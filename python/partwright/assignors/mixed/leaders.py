@@ -168,8 +168,8 @@ def leaders(
     leading = [member for member in group.members if leader in (None, member.id)]
     # Leaders of one client give the same answer, unless they read different topics and assign only their own.
     answers = {_alike(member): member for member in leading}
-    led = {alike: _led(group, member) for alike, member in answers.items()}
-    return Leaders(tuple(replace(led[_alike(member)], leader=member.id) for member in leading))
+    outcomes = {alike: _outcome_under(group, member) for alike, member in answers.items()}
+    return Leaders(tuple(replace(outcomes[_alike(member)], leader=member.id) for member in leading))
 
 
 def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
@@ -177,7 +177,7 @@ def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
     return leader.client, leader.version, leader.held.topics if leader.client == "kafkajs" else ()
 
 
-def _led(group: Mixed, leader: MixedMember) -> Led:
+def _outcome_under(group: Mixed, leader: MixedMember) -> Led:
     name = f"{leader.client}:{group.assignor}{leader.version}"
     try:
         first, last, _, rounds = group.settle(leader.client, leader.version, leader.id)

@@ -90,14 +90,16 @@ def view_member(
         raise _fails(client, member, why)
     if client == "librdkafka" and (read.is_short or not 0 < len(read.subscription.topics) <= _MOST_TOPICS):
         return None
-    sent = read.subscription
+    subscription = read.subscription
     claim = None
     if assignor == _STICKY:
-        claim = (_STICKY_CLAIMS.get(client + version) or _STICKY_CLAIMS[client])(member, sent.user_data)
+        claim = (_STICKY_CLAIMS.get(client + version) or _STICKY_CLAIMS[client])(
+            member, subscription.user_data
+        )
     elif assignor == _COOPERATIVE:
-        claim = _COOPERATIVE_CLAIMS[client](sent)
-    no_rack = (1 if sent.rack is None else 0) if sent.version >= _RACK else 2
-    return MemberView(sent.topics, claim, sent.rack, no_rack, sent.user_data or b"")
+        claim = _COOPERATIVE_CLAIMS[client](subscription)
+    no_rack = (1 if subscription.rack is None else 0) if subscription.version >= _RACK else 2
+    return MemberView(subscription.topics, claim, subscription.rack, no_rack, subscription.user_data or b"")
 
 
 def _fails(client: str, member: str, why: str) -> PartwrightError:
@@ -151,35 +153,39 @@ _REFUSES: dict[str, Callable[[ParsedSubscription], str | None] | None] = {
 def _java_sticky(_: str, data: bytes | None) -> Claim | None:
     if not data:
         return None
-    sent = read_sticky_user_data(data)
-    return Claim((), -1) if sent is None else _sent_claim(sent)
+    user_data = read_sticky_user_data(data)
+    return Claim((), -1) if user_data is None else _sent_claim(user_data)
 
 
 def _sarama_sticky(member: str, data: bytes | None) -> Claim:
     if data is None:
         return Claim((), 0)
-    sent = read_sticky_user_data(data)
-    if sent is None or sent.to_bytes() != data:
+    user_data = read_sticky_user_data(data)
+    if user_data is None or user_data.to_bytes() != data:
         raise _fails(
             "sarama", member, f"user data that is not an assignment of sticky, {data.hex() or 'no bytes'}"
         )
-    return _sent_claim(sent)
+    return _sent_claim(user_data)
 
 
-def _sent_claim(sent: StickyUserData) -> Claim:
-    return Claim(sent.owned, -1 if sent.generation is None else sent.generation)
+def _sent_claim(user_data: StickyUserData) -> Claim:
+    return Claim(user_data.owned, -1 if user_data.generation is None else user_data.generation)
 
 
 def _franz_go_sticky(_: str, data: bytes | None) -> Claim:
     # sarama knows no generation below 0.
-    sent = read_sticky_user_data(data or b"")
-    return Claim((), 0) if sent is None else Claim(sent.owned, max(0, sent.generation or 0))
+    user_data = read_sticky_user_data(data or b"")
+    return Claim((), 0) if user_data is None else Claim(user_data.owned, max(0, user_data.generation or 0))
 
 
 def _aiokafka_sticky(_: str, data: bytes | None) -> Claim | None:
-    sent = read_sticky_user_data(data or b"")
+    user_data = read_sticky_user_data(data or b"")
     # It cannot read version 0.
-    return None if sent is None or sent.generation is None else Claim(sent.owned, sent.generation)
+    return (
+        None
+        if user_data is None or user_data.generation is None
+        else Claim(user_data.owned, user_data.generation)
+    )
 
 
 def _kafka_python_sticky(member: str, data: bytes | None) -> Claim | None:
@@ -199,29 +205,29 @@ _STICKY_CLAIMS: dict[str, Callable[[str, bytes | None], Claim | None]] = {
 }
 
 
-def _java_cooperative(sent: MemberMetadata) -> Claim:
-    if sent.generation >= 0:
-        return Claim(sent.owned, sent.generation)
-    return Claim(sent.owned, _first_number(sent.user_data))
+def _java_cooperative(subscription: MemberMetadata) -> Claim:
+    if subscription.generation >= 0:
+        return Claim(subscription.owned, subscription.generation)
+    return Claim(subscription.owned, _first_number(subscription.user_data))
 
 
-def _sarama_cooperative(sent: MemberMetadata) -> Claim:
-    if sent.version > 1:
-        return Claim(sent.owned, sent.generation)
-    data = sent.user_data or b""
+def _sarama_cooperative(subscription: MemberMetadata) -> Claim:
+    if subscription.version > 1:
+        return Claim(subscription.owned, subscription.generation)
+    data = subscription.user_data or b""
     # sarama reads exactly four bytes here; with any other length it assumes that there is no generation.
-    return Claim(sent.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
+    return Claim(subscription.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
 
 
-def _franz_go_cooperative(sent: MemberMetadata) -> Claim:
-    if sent.generation < 0 and (claim := _franz_go_sticky("", sent.user_data)).owned:
+def _franz_go_cooperative(subscription: MemberMetadata) -> Claim:
+    if subscription.generation < 0 and (claim := _franz_go_sticky("", subscription.user_data)).owned:
         return claim
     # Without a generation, the claim is not trusted, but the partitions are withheld from others.
-    return Claim(sent.owned, sent.generation)
+    return Claim(subscription.owned, subscription.generation)
 
 
-def _of_fields(sent: MemberMetadata) -> Claim:
-    return Claim(sent.owned, sent.generation)
+def _of_fields(subscription: MemberMetadata) -> Claim:
+    return Claim(subscription.owned, subscription.generation)
 
 
 _COOPERATIVE_CLAIMS: dict[str, Callable[[MemberMetadata], Claim]] = {

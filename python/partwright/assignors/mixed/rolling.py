@@ -159,8 +159,8 @@ def _steps(group: Mixed, order: Sequence[str], to: str) -> list[RollStep]:
     leader = group.members[0]
     try:
         # Members may not own all their partitions yet.
-        settled = group.settle(leader.client, leader.version, leader.id)
-        group = settled.group.after(settled.last, leader.client)
+        settlement = group.settle(leader.client, leader.version, leader.id)
+        group = settlement.group.after(settlement.last, leader.client)
     except PartwrightError:
         # A group that cannot rebalance stays as it is; the first step reports the same error, if it still holds.
         pass
@@ -189,12 +189,12 @@ def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[Ro
                 continue
             known = {member.id: member for member in now.members}
             now = replace(now, members=tuple(known.get(member.id, member) for member in members))
-            settled = now.settle(leader.client, leader.version, leader.id)
-            now = settled.group.after(settled.last, leader.client)
-            more = settled.rounds
+            settlement = now.settle(leader.client, leader.version, leader.id)
+            now = settlement.group.after(settlement.last, leader.client)
+            more = settlement.rounds
             rebalances = None if rebalances is None or more is None else rebalances + more
-            forgotten |= dict.fromkeys(settled.first.forgotten)
-            left_out, unread = settled.first.left_out, now.subscribed_partitions - len(now.owners)
+            forgotten |= dict.fromkeys(settlement.first.forgotten)
+            left_out, unread = settlement.first.left_out, now.subscribed_partitions - len(now.owners)
     except PartwrightError as error:
         stopped = replace(group, members=(*stay, new))
         return RollStep(replaced, leader.id, name, str(error)), stopped, _same(leader, stopped)

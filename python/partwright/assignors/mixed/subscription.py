@@ -298,11 +298,11 @@ def _kafkajs(_: str, held: Held) -> MemberMetadata:
 def _kafka_python(assignor: str, held: Held) -> MemberMetadata:
     if assignor == _COOPERATIVE:
         return MemberMetadata(1, tuple(sorted(held.topics)), b"", _numbers_sorted(held.owned))
-    sent = _aiokafka(assignor, held)
-    if sent.user_data:
+    metadata = _aiokafka(assignor, held)
+    if metadata.user_data:
         # It writes a version in front, which no other client does or reads.
-        return replace(sent, user_data=_VERSION_1 + sent.user_data)
-    return sent
+        return replace(metadata, user_data=_VERSION_1 + metadata.user_data)
+    return metadata
 
 
 def _aiokafka(assignor: str, held: Held) -> MemberMetadata:

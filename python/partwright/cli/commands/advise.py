@@ -183,10 +183,10 @@ def command(
     output.show(advice)
 
 
-def _refuse_others(asked: str, others: Mapping[str, object]) -> None:
+def _refuse_others(question: str, others: Mapping[str, object]) -> None:
     """Refuse options that belong to the other question."""
     if strange := first_given(others):
-        raise PartwrightError(f"{strange} is not for {asked}: leave one of them out")
+        raise PartwrightError(f"{strange} is not for {question}: leave one of them out")
 
 
 def _replica_counts(

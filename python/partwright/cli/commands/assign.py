@@ -219,11 +219,11 @@ def command(
 
 def _refuse_together(values: Mapping[str, object]) -> None:
     """Refuse options that do not go together."""
-    for asked, (what, others) in _ALONE.items():
+    for option_name, (what, others) in _ALONE.items():
         other = first_given({each: values[each] for each in others})
-        if other is not None and first_given({asked: values[asked]}):
+        if other is not None and first_given({option_name: values[option_name]}):
             value = f" {values[other]}" if other == "--assignor" else ""
-            raise PartwrightError(f"{asked} {what}: leave out {other}{value}")
+            raise PartwrightError(f"{option_name} {what}: leave out {other}{value}")
 
 
 def _assuming(answer: Any, assumed: Sequence[str]) -> Any:
@@ -316,7 +316,7 @@ def _answer(text: str, assignor: str | None, leader: str | None) -> Assignment |
 
     group = read_group(text, assignor, needs_assignor=leader is None)
     if leader is not None or (names_clients(group) and _is_of_leader(group.get("assignor"))):
-        return _led(group, leader)
+        return _answer_under(group, leader)
     return assign(
         group["topics"],
         group["members"],
@@ -386,7 +386,7 @@ def _is_of_leader(assignor: object) -> bool:
     return name in offered or not (name in others or is_own(assignor))
 
 
-def _led(group: Json, leader: str | None) -> Led | Leaders:
+def _answer_under(group: Json, leader: str | None) -> Led | Leaders:
     """The group's answer under one leader, the first member by default, or under each."""
     from partwright.assignors.mixed.leaders import leaders
 

@@ -100,7 +100,7 @@ def command(
     new, old, is_forced = file if in_place else out, None if in_place else file, force or in_place
     with (
         source.open() as records,
-        open_sink(new, records, old, told=source.named_format, force=is_forced) as sink,
+        open_sink(new, records, old, format_name=source.named_format, force=is_forced) as sink,
         reading(file) as read,
     ):
 

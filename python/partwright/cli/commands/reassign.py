@@ -237,12 +237,14 @@ def _execute(
     config, note = connection.config(_servers(source)), partial(echo, err=True)
     with working("reassigning", "partitions") as done:
         elected = execute(
-            config, before, batches, elect=elect, throttle=rate, timeout=timeout, told=done, note=note
+            config, before, batches, elect=elect, throttle=rate, timeout=timeout, progress=done, note=note
         )
     moved = sum(len(each.moves) for each in batches)
     where = counted(moved, "partition is where the plan has it", "partitions are where the plan has them")
-    led = counted(elected, "partition got its preferred leader", "partitions got their preferred leaders")
-    echo(f"executed: {where if moved else 'no replica moved'}, and {led}", err=True)
+    elections = counted(
+        elected, "partition got its preferred leader", "partitions got their preferred leaders"
+    )
+    echo(f"executed: {where if moved else 'no replica moved'}, and {elections}", err=True)
 
 
 def _run_saved(

@@ -104,9 +104,9 @@ def _broker(text: str, partition: int) -> int:
     return broker
 
 
-def _lists(given: object) -> tuple[tuple[int, ...], ...]:
+def _lists(assignment: object) -> tuple[tuple[int, ...], ...]:
     what = "the replica assignment"
     return tuple(
         tuple(number(each, f"partition {partition}: a broker's id") for each in listed(replicas, what))
-        for partition, replicas in enumerate(listed(given, what))
+        for partition, replicas in enumerate(listed(assignment, what))
     )

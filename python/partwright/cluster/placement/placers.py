@@ -73,7 +73,7 @@ def striped(
     at_least_one(partitions, "partitions")
     enough_brokers(replication_factor, ordered)
     away = _fenced(fenced, ordered)
-    number, given = _draws(seed, draws)
+    number, recorded_draws = _draws(seed, draws)
     check_racks(ordered)
     column, drawn = _core.striped(
         [(broker.id, broker.rack, broker.id in away) for broker in ordered],
@@ -81,10 +81,10 @@ def striped(
         replication_factor,
         number,
         # An invalid number is passed to the core as missing, and is refused only when it would be drawn.
-        None if given is None else [each if _is_int(each) else -1 for each in given],
+        None if recorded_draws is None else [each if _is_int(each) else -1 for each in recorded_draws],
     )
     if isinstance(drawn, int):
-        raise PartwrightError(_bad_draw(given or (), column, drawn))
+        raise PartwrightError(_bad_draw(recorded_draws or (), column, drawn))
     return placed_by_core(ordered, column, draws=tuple(drawn))
 
 

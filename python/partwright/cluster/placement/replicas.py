@@ -293,14 +293,20 @@ def placed_by_core(
     ids = memoryview(values.buffers()[1]).cast("i")[: len(values)].tolist()
     replicas = tuple(zip(*[iter(ids)] * column.type.list_size, strict=True))
     placement = object.__new__(Placement)
-    given = {"brokers": brokers, "replicas": replicas, "first": first, "draws": draws, "in_sync": replicas}
-    for name, value in given.items():
+    attributes = {
+        "brokers": brokers,
+        "replicas": replicas,
+        "first": first,
+        "draws": draws,
+        "in_sync": replicas,
+    }
+    for name, value in attributes.items():
         object.__setattr__(placement, name, value)
     return placement
 
 
-def _checked(given: object, partition: int, known: set[int]) -> tuple[int, ...]:
-    replicas = listed(given, f"partition {partition}: replicas")
+def _checked(value: object, partition: int, known: set[int]) -> tuple[int, ...]:
+    replicas = listed(value, f"partition {partition}: replicas")
     if not replicas:
         raise PartwrightError(
             f"partition {partition} has an empty list of replicas: name at least one broker"

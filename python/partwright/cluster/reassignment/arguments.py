@@ -164,22 +164,22 @@ def per_broker(
     return [whole(numbers.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
 
 
-def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
+def read_sizes(value: object, cluster: Cluster) -> dict[str, list[int]] | None:
     """By topic, each partition's bytes by its number; None if nothing is given.
 
     Args:
-        given: By topic a list of bytes by partition, a mapping of partitions to bytes, or the JSON that
+        value: By topic a list of bytes by partition, a mapping of partitions to bytes, or the JSON that
             `kafka-log-dirs.sh --describe` prints.
         cluster: The cluster.
 
     Raises:
         PartwrightError: A partition lacks its size, or a size is invalid.
     """
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, Mapping):
-        raise PartwrightError(f"sizes has bytes by topic and partition, not {shown(given)}")
-    named = _of_log_dirs(given) if "brokers" in given and "version" in given else given
+    if not isinstance(value, Mapping):
+        raise PartwrightError(f"sizes has bytes by topic and partition, not {shown(value)}")
+    named = _of_log_dirs(value) if "brokers" in value and "version" in value else value
     sizes: dict[str, list[int]] = {}
     for topic, partitions in cluster.topics.items():
         if topic not in named:

@@ -103,7 +103,7 @@ def _loss(
     has_coordinators: bool,
 ) -> ClusterLoss:
     """The loss of these brokers, from all partitions of which they have a replica."""
-    led = offline = below = fewer = coordinators = 0
+    leaders = offline = below = fewer = coordinators = 0
     takers: Counter[int] = Counter()
     for (topic, _), each in touched.items():
         alive = in_sync(each)
@@ -112,10 +112,10 @@ def _loss(
         fewer += 0 < len(left) < len(each.replicas)
         below += 0 < len(left) < min(least.get(topic, 1), len(each.replicas))
         if each.leader in gone:
-            led += 1
+            leaders += 1
             coordinators += topic in COORDINATORS
             # `PartitionChangeBuilder` of kafka-metadata 4.3.1 takes the first of the list that is in sync and alive.
             takers.update(left[:1])
     most = max(takers.values(), default=0)
     of_coordinators = coordinators if has_coordinators else None
-    return ClusterLoss(kind, name, led, offline, below, fewer, of_coordinators, most, takers.total())
+    return ClusterLoss(kind, name, leaders, offline, below, fewer, of_coordinators, most, takers.total())

@@ -127,7 +127,7 @@ class Batch:
         return _traffic((broker, each) for each in self.moves for broker in each.added)
 
     @property
-    def sent(self) -> Mapping[int, int]:
+    def sent_bytes(self) -> Mapping[int, int]:
         """By broker, the bytes that it sends as a leader; empty if sizes are unknown."""
         return _traffic((each.source, each) for each in self.moves for _ in each.added)
 
@@ -139,7 +139,7 @@ class Batch:
         """
         if self.throttle is None or self.bytes is None:
             return None
-        return max([*self.received.values(), *self.sent.values()], default=0) / self.throttle
+        return max([*self.received.values(), *self.sent_bytes.values()], default=0) / self.throttle
 
     def json(self) -> str:
         """The JSON for `kafka-reassign-partitions.sh --execute --reassignment-json-file`."""
@@ -183,11 +183,11 @@ def in_batches(
     batches = [Batch(free, throttle)] if free else []
     waiting: list[Move] = []
     received: Counter[int] = Counter()
-    sent: Counter[int] = Counter()
+    sent_bytes: Counter[int] = Counter()
     replicas = 0
     for each in _in_turn(each for each in moves if each.added):
         size, count = each.size or 0, len(each.added)
-        busiest = max([*(received[to] + size for to in each.added), sent[each.source] + size * count])
+        busiest = max([*(received[to] + size for to in each.added), sent_bytes[each.source] + size * count])
         if waiting and (
             (max_replicas is not None and replicas + count > max_replicas)
             or (max_bytes is not None and received.total() + size * count > max_bytes)
@@ -196,11 +196,11 @@ def in_batches(
             batches.append(Batch(tuple(waiting), throttle))
             waiting, replicas = [], 0
             received.clear()
-            sent.clear()
+            sent_bytes.clear()
         waiting.append(each)
         replicas += count
         received.update(dict.fromkeys(each.added, size))
-        sent[each.source] += size * count
+        sent_bytes[each.source] += size * count
     return (*batches, Batch(tuple(waiting), throttle)) if waiting else tuple(batches)
 
 

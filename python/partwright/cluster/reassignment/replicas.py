@@ -117,7 +117,7 @@ class Replicas:
 
     def move(self, giver: int, taker: int, cost: int) -> None:
         """See `Arcs`. The replica is of the topic in which the giver exceeds the taker the most."""
-        partition = self._chosen(giver, taker, cost)
+        partition = self._pick_partition(giver, taker, cost)
         self.replace(partition, giver, taker)
 
     def replace(self, partition: int, giver: int, taker: int) -> None:
@@ -136,19 +136,19 @@ class Replicas:
         if taker in own:
             return False
         racks = self.problem.racks
-        there, here = racks[taker], racks[giver]
-        if there == here:
+        taker_rack, here = racks[taker], racks[giver]
+        if taker_rack == here:
             return True
         least, most = self.limits[self.problem.factors[partition]]
         counts = [racks[each] for each in own]
-        return counts.count(there) < most[there] and counts.count(here) > least[here]
+        return counts.count(taker_rack) < most[taker_rack] and counts.count(here) > least[here]
 
     def cost(self, partition: int, giver: int, taker: int) -> int:
         """The cost of moving a replica from one broker to another: the change in the number of new replicas."""
         today = self.today[partition]
         return (giver in today) - (taker in today)
 
-    def _chosen(self, giver: int, taker: int, cost: int) -> int:
+    def _pick_partition(self, giver: int, taker: int, cost: int) -> int:
         able = (
             each
             for each in self.of_broker[giver]

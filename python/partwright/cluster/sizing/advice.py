@@ -273,12 +273,14 @@ def even(count: int, powers: Sequence[int]) -> int:
     whole = sum(powers)
     best, least = count, math.inf
     for each in range(count, count + _LOOKED_AT):
-        led = _in_proportion(each, powers)
-        if min(led) == 0:
+        leaders = _in_proportion(each, powers)
+        if min(leaders) == 0:
             continue
-        if all(one * whole * 10 <= each * power * _UNEVEN for one, power in zip(led, powers, strict=True)):
+        if all(
+            one * whole * 10 <= each * power * _UNEVEN for one, power in zip(leaders, powers, strict=True)
+        ):
             return each
-        over = max(one * whole / (each * power) for one, power in zip(led, powers, strict=True))
+        over = max(one * whole / (each * power) for one, power in zip(leaders, powers, strict=True))
         if over < least:
             best, least = each, over
     return best
@@ -293,11 +295,11 @@ def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
         >>> apportioned(14, powers_of(None, [1, 1, 2])), apportioned(10, powers_of(None, [1, 1000]))
         ((4, 3, 7), (1, 9))
     """
-    led = _in_proportion(count, powers)
-    while min(led) == 0 and count >= len(led):
-        led[led.index(max(led))] -= 1
-        led[led.index(0)] += 1
-    return tuple(led)
+    leaders = _in_proportion(count, powers)
+    while min(leaders) == 0 and count >= len(leaders):
+        leaders[leaders.index(max(leaders))] -= 1
+        leaders[leaders.index(0)] += 1
+    return tuple(leaders)
 
 
 def _in_proportion(count: int, powers: Sequence[int]) -> list[int]:
@@ -326,25 +328,25 @@ def powers_of(brokers: object, power: object) -> tuple[int, ...]:
     return tuple(int(each * common) for each in powers)
 
 
-def measured(given: object, what: str) -> tuple[Fraction, Fraction]:
+def measured(value: object, what: str) -> tuple[Fraction, Fraction]:
     """A number, or a range of two."""
-    if isinstance(given, (tuple, list)):
-        if len(given) != 2:  # noqa: PLR2004 - a range has two ends
-            raise refused(given, what, f"is a number or a range of two, not {shown(given)}")
-        low, high = (positive(each, what) for each in given)
+    if isinstance(value, (tuple, list)):
+        if len(value) != 2:  # noqa: PLR2004 - a range has two ends
+            raise refused(value, what, f"is a number or a range of two, not {shown(value)}")
+        low, high = (positive(each, what) for each in value)
         if low > high:
-            raise refused(given, what, f"is a range from {written(low)} to {written(high)}: turn it round")
+            raise refused(value, what, f"is a range from {written(low)} to {written(high)}: turn it round")
         return low, high
-    number = positive(given, what)
+    number = positive(value, what)
     return number, number
 
 
-def positive(given: Any, what: str) -> Fraction:
+def positive(value: Any, what: str) -> Fraction:
     """A number above 0, exactly as it is written."""
-    if type(given) not in {int, float} or not 0 < given <= _MOST:
-        raise refused(given, what, f"is a number above 0, {_MOST:,} at most, not {shown(given)}")
+    if type(value) not in {int, float} or not 0 < value <= _MOST:
+        raise refused(value, what, f"is a number above 0, {_MOST:,} at most, not {shown(value)}")
     # Read as written, so that 1.1 times 100 is exactly 110 and does not round up to another partition.
-    return Fraction(str(given))
+    return Fraction(str(value))
 
 
 def floats(ends: tuple[Fraction, Fraction]) -> tuple[float, float]:

@@ -173,23 +173,25 @@ def figures(load: Load) -> Iterator[CostEstimate]:
         >>> [(each.name, each.low, each.high) for each in figures(load)][:3]
         [('leaders', 4, 4), ('replicas', 12, 12), ('open files', 12, 120)]
     """
-    led, held = load.busiest_leaders, load.busiest_replicas
-    few, many = load.segments
-    yield CostEstimate("leaders", led, led, "", "arithmetic", "on the busiest broker, of this topic alone")
+    leaders, held = load.busiest_leaders, load.busiest_replicas
+    few, highest = load.segments
+    yield CostEstimate(
+        "leaders", leaders, leaders, "", "arithmetic", "on the busiest broker, of this topic alone"
+    )
     yield CostEstimate(
         "replicas", held, held, "", "arithmetic", "on the busiest broker, with those that it has already"
     )
     yield from _of_platform(load)
     a_replica = (
-        f"{counted(1, 'segment') if few == many == 1 else f'{_between(few, many)} segments'} a replica"
+        f"{counted(1, 'segment') if few == highest == 1 else f'{_between(few, highest)} segments'} a replica"
     )
     yield CostEstimate(
-        "open files", held * few * FILES_A_SEGMENT, held * many * FILES_A_SEGMENT, "", MEASURED, a_replica
+        "open files", held * few * FILES_A_SEGMENT, held * highest * FILES_A_SEGMENT, "", MEASURED, a_replica
     )
     yield CostEstimate(
         "memory map areas",
         held * few * MAPS_A_SEGMENT,
-        held * many * MAPS_A_SEGMENT,
+        held * highest * MAPS_A_SEGMENT,
         "",
         f"{MEASURED}; Kafka's documentation",
         f"{a_replica}, both indexes mapped",
@@ -204,8 +206,8 @@ def figures(load: Load) -> Iterator[CostEstimate]:
     )
     yield CostEstimate(
         "leaders away after a crash",
-        _SESSION_S + led * _ELECTION_S[0],
-        _SESSION_S + led * _ELECTION_S[1],
+        _SESSION_S + leaders * _ELECTION_S[0],
+        _SESSION_S + leaders * _ELECTION_S[1],
         "s",
         f"{KRAFT_2021}; {RAO_2015}",
         "broker.session.timeout.ms 9000, then 0.0185 ms a leader (KRaft, 2,000,000 in 37 s) to 5 ms (ZooKeeper)",
@@ -342,7 +344,7 @@ def warnings(load: Load, estimates: tuple[CostEstimate, ...]) -> Iterator[str]:
         )
 
 
-def platform_of(given: object) -> Platform:
+def platform_of(name: object) -> Platform:
     """A platform by its name: `msk:` and an instance size, such as `msk:m7g.large`, or `redpanda`.
 
     Raises:
@@ -355,13 +357,13 @@ def platform_of(given: object) -> Platform:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: platform is redpanda or msk:SIZE with one of t3.small, m5.large, m5.xlarge, m5.2xlarge, m7g.large, m7g.xlarge, m7g.2xlarge, m5.4xlarge, m5.8xlarge, m5.12xlarge, m5.16xlarge, m5.24xlarge, m7g.4xlarge, m7g.8xlarge, m7g.12xlarge, m7g.16xlarge, not 'msk:m5.huge'
     """  # noqa: E501 - an example is one line
-    if given == "redpanda":
+    if name == "redpanda":
         return Platform("Redpanda", REDPANDA, bytes_a_replica=2 * _MEGABYTE)
-    found = _MSK_NAME.fullmatch(given) if isinstance(given, str) else None
+    found = _MSK_NAME.fullmatch(name) if isinstance(name, str) else None
     most = None if found is None else _MOST.get(found[1])
     if found is None or most is None:
         raise refused(
-            given, "platform", f"is redpanda or msk:SIZE with one of {', '.join(_MOST)}, not {shown(given)}"
+            name, "platform", f"is redpanda or msk:SIZE with one of {', '.join(_MOST)}, not {shown(name)}"
         )
     return Platform(f"kafka.{found[1]}", MSK, most)
 

@@ -123,11 +123,11 @@ class Client:
     members: MemberConfigs
 
     @classmethod
-    def read(cls, given: Mapping[str, object] | None, clients: Sequence[str] = (JAVA,)) -> Client:
+    def read(cls, settings: Mapping[str, object] | None, clients: Sequence[str] = (JAVA,)) -> Client:
         """Today's settings, of one object with Kafka's keys.
 
         Args:
-            given: The object.
+            settings: The object.
             clients: The clients of the members, each once, with `@VERSION` if it is an older one.
 
         Raises:
@@ -138,7 +138,7 @@ class Client:
             >>> today.protocol, today.assignor, today.static
             ('consumer', 'uniform', True)
         """
-        config = dict(given or {})
+        config = dict(settings or {})
         protocol = str(config.pop("group.protocol", "classic")).lower()
         if protocol not in _SESSION:
             raise PartwrightError(f"group.protocol is classic or consumer, not {protocol!r}")

@@ -194,7 +194,7 @@ def play_surge(
             drawn.shuffle(ids)
         events = [{**each, "member_id": member_id} for each, member_id in zip(joins, ids, strict=True)]
         timeline = play({"topics": dict(pods.topics), **settings, "events": events})
-        if timeline.failures() or not timeline.settled:
+        if timeline.failures() or not timeline.is_settled:
             return None
         changes = timeline.readers().changes(names)
         reads = [sum(change for _, change in changes[name]) > 0 for name in names]

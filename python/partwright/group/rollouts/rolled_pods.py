@@ -227,26 +227,26 @@ def _times(
     return _Times(**times)
 
 
-def _clients(given: object, replicas: int) -> tuple[str, ...]:
+def _clients(value: object, replicas: int) -> tuple[str, ...]:
     """Each pod's client; none if nobody named one."""
-    if given is None:
+    if value is None:
         return ()
-    if isinstance(given, str):
-        return (_client_of(given),) * replicas
-    if not isinstance(given, (list, tuple)):
-        raise refused(given, "client", f"is a name, or a list with one for each pod, not {shown(given)}")
-    clients = tuple(map(_client_of, given))
+    if isinstance(value, str):
+        return (_client_of(value),) * replicas
+    if not isinstance(value, (list, tuple)):
+        raise refused(value, "client", f"is a name, or a list with one for each pod, not {shown(value)}")
+    clients = tuple(map(_client_of, value))
     if len(clients) != replicas:
         counts = f"{counted(len(clients), 'client')} for {counted(replicas, 'replica')}"
-        raise refused(given, "client", f"is one for all pods or one for each, and there are {counts}")
+        raise refused(value, "client", f"is one for all pods or one for each, and there are {counts}")
     return clients
 
 
-def _client_of(given: object) -> str:
+def _client_of(value: object) -> str:
     """A pod's client."""
-    client = member_client(given, "classic", "a rollout")
+    client = member_client(value, "classic", "a rollout")
     # With the protocol classic each version of Java's is `java`, but with KIP-848 they live differently.
-    return member_client(given, "consumer", "a rollout") if client == JAVA else client
+    return member_client(value, "consumer", "a rollout") if client == JAVA else client
 
 
 def _today(
@@ -276,24 +276,26 @@ def _today(
     return today
 
 
-def _number(given: object, what: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= _MOST_NUMBER:
-        raise refused(given, what, f"is a number from 0 to {_MOST_NUMBER:g}, not {shown(given)}")
-    return float(given)
+def _number(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _MOST_NUMBER:
+        raise refused(value, what, f"is a number from 0 to {_MOST_NUMBER:g}, not {shown(value)}")
+    return float(value)
 
 
-def _topics(given: object) -> dict[str, int]:
-    if isinstance(given, Mapping) and not given:
+def _topics(topics: object) -> dict[str, int]:
+    if isinstance(topics, Mapping) and not topics:
         raise PartwrightError("there are no topics: name at least one, with its number of partitions")
-    counts = {name: count or 0 for name, count in ScriptTopics(given).first.items()}
+    counts = {name: count or 0 for name, count in ScriptTopics(topics).first.items()}
     refuse_many(sum(counts.values()), "a rollout")
     return counts
 
 
-def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
-    if given is None:
+def _subscribed(subscriptions: object, replicas: int) -> tuple[tuple[str, ...], ...]:
+    if subscriptions is None:
         return ()
-    lists = tuple(listed(each, "a pod's subscription", str) for each in listed(given, "subscriptions"))
+    lists = tuple(
+        listed(each, "a pod's subscription", str) for each in listed(subscriptions, "subscriptions")
+    )
     if len(lists) != replicas:
         raise PartwrightError(
             f"there are subscriptions of {counted(len(lists), 'pod')}, and {counted(replicas, 'replica')}: give "

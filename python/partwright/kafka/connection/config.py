@@ -135,7 +135,7 @@ class KafkaConfig(SecretHolder):
     @classmethod
     def read(
         cls,
-        given: KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None = None,
+        config: KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None = None,
         *,
         settings: Mapping[str, str] | None = None,
         servers: str | None = None,
@@ -143,7 +143,7 @@ class KafkaConfig(SecretHolder):
         """Reads a configuration with the names of Java's clients, of librdkafka, or both.
 
         Args:
-            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; the
+            config: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; the
                 servers alone, `host:port` (unless a file has that name); a configuration; or None for the file in
                 PARTWRIGHT_COMMAND_CONFIG, if that is set, which also goes with servers alone.
             settings: Single settings that override those with the same meaning, whatever the spelling.
@@ -153,13 +153,13 @@ class KafkaConfig(SecretHolder):
             PartwrightError: A file cannot be read, a name or a value is refused, or two contradict each other.
             MissingExtraError: A store or a key needs `cryptography`, which is not installed.
         """
-        layers = _layers_of(given)
+        layers = _layers_of(config)
         if settings:
             layers = (*layers, of_command_line(settings))
         if servers is not None:
             layers = (*layers, of_mapping({_SERVERS: servers}, _ARGUMENT))
-        if isinstance(given, KafkaConfig) and layers == given.layers:
-            return given
+        if isinstance(config, KafkaConfig) and layers == config.layers:
+            return config
         return cls._of(layers)
 
     @classmethod
@@ -280,12 +280,12 @@ class KafkaConfig(SecretHolder):
         """
         return [word for layer in self.layers for word in layer.options()]
 
-    def _chosen(self, *, reading: bool) -> Iterator[tuple[str, str]]:
+    def _settings_for(self, *, reading: bool) -> Iterator[tuple[str, str]]:
         """The settings of every client that are for reading records, or the others."""
         return ((name, value) for name, value in self._common if (name in names.READING) == reading)
 
     def _tuning(self, *, reading: bool) -> dict[str, object]:
-        translated = (names.for_librdkafka(*each) for each in self._chosen(reading=reading))
+        translated = (names.for_librdkafka(*each) for each in self._settings_for(reading=reading))
         settings: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
         if not settings.keys().isdisjoint(names.RECONNECT):
             # Java then always waits the first time; librdkafka refuses a first wait above the longest.
@@ -294,7 +294,7 @@ class KafkaConfig(SecretHolder):
         return settings
 
     def _tuning_of_java(self, *, reading: bool) -> dict[str, str]:
-        return dict(filter(None, (names.for_java(*each) for each in self._chosen(reading=reading))))
+        return dict(filter(None, (names.for_java(*each) for each in self._settings_for(reading=reading))))
 
     def __repr__(self) -> str:
         parts = [self.servers or "no servers", self.security_protocol, *filter(None, [self.mechanism])]

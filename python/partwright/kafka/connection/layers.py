@@ -320,16 +320,16 @@ def spoken_of(setting: Setting) -> str:
     return f"{setting.place}: {setting.name}"
 
 
-def setting_error(setting: Setting, rest: str) -> PartwrightError:
+def setting_error(setting: Setting, predicate: str) -> PartwrightError:
     """The error about a setting, whose name and place begin the sentence."""
-    return PartwrightError(f"{spoken_of(setting)} {rest}", field=setting.name)
+    return PartwrightError(f"{spoken_of(setting)} {predicate}", field=setting.name)
 
 
 def value_error(setting: Setting, reason: str) -> PartwrightError:
     """The error about a setting's value, which the sentence shows after the setting's name."""
     text = setting.text()
-    rest = f"{shown(text)} {reason}"
-    return setting_error(setting, rest).knowing(value=text, reason=reason)
+    predicate = f"{shown(text)} {reason}"
+    return setting_error(setting, predicate).knowing(value=text, reason=reason)
 
 
 def text_of(settings: Settings, name: str) -> str | None:

@@ -237,8 +237,8 @@ def _password(settings: Settings, mechanism: str) -> tuple[dict[str, Value], dic
         )
     token = settings.get(f"{JAAS}tokenauth")
     if token is not None and token.text().lower() == "true":
-        rest = "asks for a delegation token, which librdkafka does not send: give a user and a password"
-        raise setting_error(token, rest)
+        predicate = "asks for a delegation token, which librdkafka does not send: give a user and a password"
+        raise setting_error(token, predicate)
     user, password = settings["sasl.username"].text(), Secret(settings["sasl.password"].text())
     own: dict[str, Value] = {"sasl.username": user, "sasl.password": password}
     return own, _of_module(mechanism, {"username": user, "password": password})

@@ -118,8 +118,8 @@ def read_tls(settings: Settings) -> Tls:
         )
     algorithm = settings[_HOST].text().strip().lower() if _HOST in settings else "https"
     if algorithm not in {"", "none", "https"}:
-        given = shown(settings[_HOST].text())
-        raise setting_error(settings[_HOST], f"is https, or none or empty for no check, not {given}")
+        value = shown(settings[_HOST].text())
+        raise setting_error(settings[_HOST], f"is https, or none or empty for no check, not {value}")
     verify = (text_of(settings, _VERIFY) or "true").strip().lower()
     if verify not in {"true", "false"}:
         raise setting_error(settings[_VERIFY], f"is true or false, not {shown(verify)}")

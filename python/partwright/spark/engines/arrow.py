@@ -114,13 +114,13 @@ def with_column(
 
 
 def _mapped(
-    kept: StructType, sent: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
+    kept: StructType, df: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
 ) -> DataFrame:
     """The same with `mapInArrow`: the first columns are kept, and the function takes the others."""
     require_pandas()
     width = len(kept.fields)
     # As in `withColumn`, case does not distinguish names unless the session says so.
-    is_exact = sent.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
+    is_exact = df.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
     same = str if is_exact else str.lower
     replaced = {place for place, field in enumerate(kept.fields) if same(field.name) == same(made.name)}
     fields = [made if place in replaced else field for place, field in enumerate(kept.fields)]
@@ -141,7 +141,7 @@ def _mapped(
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
     mapped.__name__ = OF_TASKS
-    return _by_place(sent).mapInArrow(seal(mapped), schema)
+    return _by_place(df).mapInArrow(seal(mapped), schema)
 
 
 def _by_place(df: DataFrame) -> DataFrame:

@@ -44,7 +44,7 @@ _ALL_FIELDS = 2**31 - 1
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
+def choose_engine(engine: str | None, spark: SparkSession | None = None) -> str:
     """The engine that a call names; otherwise the session's setting; otherwise `arrow`.
 
     Args:
@@ -55,9 +55,9 @@ def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
         PartwrightError: There is no such engine.
 
     Examples:
-        >>> chosen("jvm")
+        >>> choose_engine("jvm")
         'jvm'
-        >>> chosen("rust")
+        >>> choose_engine("rust")
         Traceback (most recent call last):
             ...
         partwright.errors.PartwrightError: there is no engine 'rust' in partwright.spark: there are arrow and jvm
@@ -88,14 +88,14 @@ def exact(column: Callable[[str], Column]) -> Column:
         return column(ARROW)
 
 
-def _setting(spark: SparkSession | None, otherwise: str = ARROW) -> str:
+def _setting(spark: SparkSession | None, default: str = ARROW) -> str:
     if spark is None:
-        return otherwise
+        return default
     try:
-        return str(spark.conf.get(SETTING, otherwise))
+        return str(spark.conf.get(SETTING, default))
     except PySparkException:
         # A server that does not show the setting does not let anybody set it.
-        return otherwise
+        return default
 
 
 def active_session() -> SparkSession | None:
@@ -142,10 +142,10 @@ def engine_of(df: DataFrame) -> set[str]:
     """
     refuse_stopped(df.sparkSession)
     plan = _analyzed(df)
-    found = {JVM} if MARK in plan else set()
+    engines = {JVM} if MARK in plan else set()
     if any(_is_of_worker(plan, call.end()) for call in _CALL.finditer(plan)):
-        found.add(ARROW)
-    return found
+        engines.add(ARROW)
+    return engines
 
 
 def _is_of_worker(plan: str, begin: int) -> bool:

@@ -98,15 +98,15 @@ def _refused(what: str) -> PartwrightError:
     )
 
 
-def _checked(key: Column, types: Sequence[str], key_type: str | None, found: Column) -> Column:
-    """The expression `found` for keys of these types; Spark plans with other types, and fails when a job begins."""
+def _checked(key: Column, types: Sequence[str], key_type: str | None, expression: Column) -> Column:
+    """The expression for keys of these types; Spark plans with other types, and fails when a job begins."""
     # A collation or a length may follow the type's name.
     kind = sf.substring_index(sf.substring_index(sf.typeof(key), " ", 1), "(", 1)
     under = f"{MARK} under the key type {key_type}" if key_type else f"{MARK} without a key type"
     sentence = sf.concat(
         sf.lit("partwright.errors.KeyTypeError: the key column is "), sf.typeof(key), sf.lit(under)
     )
-    return sf.when(kind.isin(*types), found).otherwise(sf.raise_error(sentence))
+    return sf.when(kind.isin(*types), expression).otherwise(sf.raise_error(sentence))
 
 
 def _crc32(key: Column, key_type: str | None) -> Column:
@@ -124,18 +124,18 @@ def _of_number(key: Column, key_type: str) -> Column:
     """The hash of a whole number's bytes, big endian, in bigints."""
     size = WHOLE[key_type]
     number = key.cast("bigint")
-    found: Column = sf.lit(_SEED ^ size)
+    running_hash: Column = sf.lit(_SEED ^ size)
     if size % 4:
         # A short is smaller than a word, so all of it is the tail.
         tail = sf.shiftleft(_byte(number, 0), 8).bitwiseXOR(_byte(number, 8))
-        found = times(found.bitwiseXOR(tail), _FACTOR)
+        running_hash = times(running_hash.bitwiseXOR(tail), _FACTOR)
     for shift in range(8 * size - BITS, -1, -BITS):
         word = times(_swapped(number, shift), _FACTOR)
         mixed = times(word.bitwiseXOR(sf.shiftright(word, 24)), _FACTOR)
-        found = times(found, _FACTOR).bitwiseXOR(mixed)
-    found = times(found.bitwiseXOR(sf.shiftright(found, 13)), _FACTOR)
-    found = found.bitwiseXOR(sf.shiftright(found, 15))
-    hashed = signed(found)
+        running_hash = times(running_hash, _FACTOR).bitwiseXOR(mixed)
+    running_hash = times(running_hash.bitwiseXOR(sf.shiftright(running_hash, 13)), _FACTOR)
+    running_hash = running_hash.bitwiseXOR(sf.shiftright(running_hash, 15))
+    hashed = signed(running_hash)
     if key_type == "java:long":
         return hashed
     most = 2 ** (8 * size - 1) - 1

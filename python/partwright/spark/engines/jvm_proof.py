@@ -55,14 +55,14 @@ def differs(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) 
 
     Spark computes these rows while it plans, on the driver: no task runs.
     """
-    keys, literals, wanted = _golden(what)
+    keys, literals, expected_hashes = _golden(what)
     rows = ", ".join(f"({each})" for each in literals)
     table = spark.sql(f"SELECT key FROM VALUES {rows} AS golden(key)")  # noqa: S608 - rows of this file's own
     try:
-        found = table.select(hashed(sf.col("key"))).collect()
+        result_rows = table.select(hashed(sf.col("key"))).collect()
     except PySparkException as error:
         return f"fails ({first_line(error)})"
-    for key, row, want in zip(keys, found, wanted, strict=True):
+    for key, row, want in zip(keys, result_rows, expected_hashes, strict=True):
         if row[0] != want:
             return f"of {key!r} is {row[0]}, not {want}"
     return None

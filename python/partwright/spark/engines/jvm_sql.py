@@ -43,10 +43,10 @@ class _Builder:
         operands = [arguments.apply(at) for at in range(arguments.size())]
         if not operands:
             raise PartwrightError(f"{self._name} takes a key, and it is missing")
-        found = self._made(
+        column = self._made(
             from_expression(self._java, operands[0]), [_constant(each) for each in operands[1:]]
         )
-        return as_expression(self._java, found.alias(f"{self._name}({', '.join(map(_shown, operands))})"))
+        return as_expression(self._java, column.alias(f"{self._name}({', '.join(map(_shown, operands))})"))
 
     class Java:
         """The interface, for py4j."""
@@ -61,9 +61,9 @@ def _partition(key: Column, settings: list[Any]) -> Column:
             f"not {counted(len(settings) + 1, 'argument')}"
         )
     named = dict(zip(("n", "client", "key_type"), settings, strict=False))
-    for name, said in (("n", "n, the number of partitions,"), ("client", "client")):
+    for name, label in (("n", "n, the number of partitions,"), ("client", "client")):
         if named.setdefault(name, "java") is None:
-            raise PartwrightError(f"kafka_partition: {said} is NULL")
+            raise PartwrightError(f"kafka_partition: {label} is NULL")
     n, client, key_type = named["n"], named["client"], named.get("key_type")
     return jvm.partition_of(key, n, client, _core.check(n, client, key_type))
 

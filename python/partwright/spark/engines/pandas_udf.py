@@ -64,7 +64,7 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
     # A plan shows its name.
     called.__name__ = name
     udf = _pandas_udf(seal(called), returns).asNondeterministic()
-    return cast("Column", udf(*(part for col in cols for part in _sent(col))))
+    return cast("Column", udf(*(part for col in cols for part in _type_and_bytes(col))))
 
 
 def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType) -> UserDefinedFunctionLike:
@@ -78,7 +78,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
     return cast("UserDefinedFunctionLike", _pandas_udf(seal(called), returns))
 
 
-def _sent(col: Column) -> tuple[Column, Column]:
+def _type_and_bytes(col: Column) -> tuple[Column, Column]:
     """Two columns in place of one: the position of its type, which Spark knows when it plans, and its values' bytes.
 
     Spark accepts these casts for any type, and computes the values once.

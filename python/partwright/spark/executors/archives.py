@@ -32,26 +32,26 @@ _SYSTEMS = {"manylinux": "linux", "linux": "linux", "macosx": "darwin", "win": "
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def misfit(found: Json) -> str | None:
+def misfit(facts: Json) -> str | None:
     """Why this wheel cannot run elsewhere, as far as its tag shows; None if it can.
 
     Args:
-        found: The other place's `python`, `system`, `machine` and `glibc`, as `looking` reports them.
+        facts: The other place's `python`, `system`, `machine` and `glibc`, as `read_facts` reports them.
     """
     tag = _TAG.search(distribution(_PACKAGE).read_text("WHEEL") or "")
     if tag is None:
         return None
     minor, kind, major, lesser, machine = tag.groups()
-    if int(found["python"].split(".")[1]) < int(minor):
-        return f"it needs Python 3.{minor} or later, and {found['python']} is there"
-    theirs = f"{found['system']} {found['machine'].lower()}"
+    if int(facts["python"].split(".")[1]) < int(minor):
+        return f"it needs Python 3.{minor} or later, and {facts['python']} is there"
+    theirs = f"{facts['system']} {facts['machine'].lower()}"
     machines = ("x86_64", "arm64") if machine == "universal2" else (machine,)
     if theirs not in {f"{_SYSTEMS[kind]} {each}" for each in machines}:
         return f"it is for {_SYSTEMS[kind]} {machine}, and {theirs} is there"
     if kind != "manylinux":
         return None
-    glibc = found["glibc"] or "no glibc"
-    fits = found["glibc"] and _numbers(glibc)[:2] >= (int(major), int(lesser))
+    glibc = facts["glibc"] or "no glibc"
+    fits = facts["glibc"] and _numbers(glibc)[:2] >= (int(major), int(lesser))
     return None if fits else f"it needs glibc {major}.{lesser} or later, and {glibc} is there"
 
 
@@ -136,7 +136,7 @@ def files_of(modules: Iterable[ModuleType], folder: Path) -> dict[str, Path]:
         folder: The folder.
     """
     folder = folder.resolve()
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for module in list(modules):
         spec = getattr(module, "__spec__", None)
         if spec is None or "." in spec.name:
@@ -144,14 +144,14 @@ def files_of(modules: Iterable[ModuleType], folder: Path) -> dict[str, Path]:
         for place in spec.submodule_search_locations or ():
             package = Path(place).resolve()
             if package == folder / spec.name:
-                found |= {
+                files |= {
                     str(file.relative_to(folder).as_posix()): file
                     for file in sorted(package.rglob("*"))
                     if file.is_file() and "__pycache__" not in file.parts
                 }
         if spec.has_location and spec.origin and Path(spec.origin).resolve().parent == folder:
-            found[Path(spec.origin).name] = Path(spec.origin)
-    return found
+            files[Path(spec.origin).name] = Path(spec.origin)
+    return files
 
 
 def _archive(files: Mapping[str, Path], folder: Path, name: str) -> Path:

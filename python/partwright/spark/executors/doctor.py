@@ -36,7 +36,7 @@ def _facts_reader() -> Callable[[int], str]:
     find, lanes, folder, names = finder(), _lanes(), folder_sent(), _PACKAGES
     texts = [key.hex() for key in _KEYS]
 
-    def look(row: int) -> str:
+    def read_facts(row: int) -> str:
         import contextlib
         import json
         import os
@@ -63,7 +63,7 @@ def _facts_reader() -> Callable[[int], str]:
                 broken = repr(error)
         context = TaskContext.get()
         libc, glibc = platform.libc_ver()
-        found = {
+        facts = {
             "task": None if context is None else context.taskAttemptId(),
             "host": socket.gethostname(),
             "process": os.getppid(),
@@ -78,9 +78,9 @@ def _facts_reader() -> Callable[[int], str]:
             "hashes": hashes,
             "packages": packages,
         }
-        return json.dumps(found)
+        return json.dumps(facts)
 
-    return look
+    return read_facts
 
 
 def _lanes() -> Callable[[], int]:
@@ -204,26 +204,26 @@ def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[ExecutorRo
 
 
 def _row(reply: Reply, timeout: float) -> ExecutorRow:
-    found = reply.found
-    if found is None:
+    facts = reply.facts
+    if facts is None:
         why = (
             f"it did not answer within {timeout:g} s: it may be busy, so look again later or give a longer timeout"
             if reply.error is None
             else _failed(reply.error)
         )
         return ExecutorRow(reply.executor, reply.host, None, None, None, False, why, None, None)
-    whys = [*_troubles(found)]
-    libc = f", glibc {found['glibc']}" if found["glibc"] else ""
+    whys = [*_troubles(facts)]
+    libc = f", glibc {facts['glibc']}" if facts["glibc"] else ""
     return ExecutorRow(
         reply.executor,
         reply.host,
-        f"{found['python']} {found['path']}",
-        found["partwright"],
-        found["packages"]["pyarrow"],
+        f"{facts['python']} {facts['path']}",
+        facts["partwright"],
+        facts["packages"]["pyarrow"],
         not whys,
         "; ".join(whys) or None,
-        f"{found['system']} {found['machine']}{libc}",
-        found["lanes"],
+        f"{facts['system']} {facts['machine']}{libc}",
+        facts["lanes"],
     )
 
 
@@ -233,26 +233,26 @@ def _failed(error: str) -> str:
     return worker_trouble(error) or f"Spark ran no Python there: {first}"
 
 
-def _troubles(found: Json) -> Iterator[str]:
+def _troubles(facts: Json) -> Iterator[str]:
     """The troubles of an executor, the most important first."""
-    wanted, theirs = version("partwright"), found["partwright"]
-    unfit = misfit(found)
+    own_version, theirs = version("partwright"), facts["partwright"]
+    unfit = misfit(facts)
     if theirs is None and unfit:
         yield f"partwright is missing, and this build does not fit there ({unfit}): use a build for that platform"
     elif theirs is None:
         yield f"partwright is missing: {advice()}"
-    elif theirs != wanted:
-        yield f"partwright is {theirs or 'of an unknown version'} there and {wanted} on the driver: {advice()}"
-    elif found["broken"]:
-        yield f"the core of partwright does not run ({found['broken']}): install the wheel for that platform there"
-    elif found["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):
-        yield f"its core gives other hashes than the driver's: install partwright {wanted} there again"
-    for name, there in found["packages"].items():
+    elif theirs != own_version:
+        yield f"partwright is {theirs or 'of an unknown version'} there and {own_version} on the driver: {advice()}"
+    elif facts["broken"]:
+        yield f"the core of partwright does not run ({facts['broken']}): install the wheel for that platform there"
+    elif facts["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):
+        yield f"its core gives other hashes than the driver's: install partwright {own_version} there again"
+    for name, installed_version in facts["packages"].items():
         at_least = f" {_PYARROW} or later" if name == "pyarrow" else ""
-        if there is None:
+        if installed_version is None:
             yield f"{name} is missing: install {name}{at_least} there"
-        elif name == "pyarrow" and int(there.split(".")[0]) < _PYARROW:
-            yield f"pyarrow {there} is too old: install pyarrow{at_least} there"
+        elif name == "pyarrow" and int(installed_version.split(".")[0]) < _PYARROW:
+            yield f"pyarrow {installed_version} is too old: install pyarrow{at_least} there"
 
 
 @contextmanager
@@ -301,5 +301,5 @@ def _of_server(address: str, timeout: float) -> SparkSession:
         raise PartwrightError(
             f"the Spark Connect server {address!r} gives no session: {first_line(errors[0])}"
         ) from errors[0]
-    found: SparkSession = sessions[0]
-    return found
+    session: SparkSession = sessions[0]
+    return session

@@ -28,7 +28,7 @@ _MOST_JOBS = 64
 class RoundAnswers(NamedTuple):
     """The answers of one round of tasks."""
 
-    found: list[Json]
+    facts: list[Json]
     errors: list[Exception]
     is_late: bool
 
@@ -92,11 +92,11 @@ _MOST_SLOTS = 10_000
 
 
 class Reply(NamedTuple):
-    """One executor's answer: `found`, or `error` if its Python did not run, or neither if it did not answer."""
+    """One executor's answer: `facts`, or `error` if its Python did not run, or neither if it did not answer."""
 
     executor: str | None
     host: str | None
-    found: Json | None
+    facts: Json | None
     error: str | None
 
 
@@ -132,13 +132,13 @@ def ask_executors(spark: SparkSession, question: Callable[[int], str], timeout: 
     """
     deadline = time.monotonic() + timeout
     answers = _of_classic if is_classic(spark) else _of_remote
-    found = list(answers(spark, question, deadline))
-    if not any(each.found or each.error for each in found):
+    replies = list(answers(spark, question, deadline))
+    if not any(each.facts or each.error for each in replies):
         raise PartwrightError(
             f"no executor answered within {timeout:g} s: the cluster is busy, or gives this application no executor; "
             "look at the cluster's manager, or give a longer timeout"
         )
-    return found
+    return replies
 
 
 def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Reply]:
@@ -150,28 +150,28 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
         lambda: context.setJobGroup(state.group, "partwright looks at the executors"),
         lambda: context.cancelJobGroup(state.group),
     )
-    found: dict[str, Json] = {}
+    facts: dict[str, Json] = {}
     while True:
-        there = state.executors()
+        executors = state.executors()
         errors = state.errors()
-        missing = there.keys() - found.keys() - errors.keys()
-        if time.monotonic() > deadline or (not missing and state.is_settled(there)):
+        missing = executors.keys() - facts.keys() - errors.keys()
+        if time.monotonic() > deadline or (not missing and state.is_settled(executors)):
             break
-        if there and not missing:
+        if executors and not missing:
             time.sleep(_POLL_S)
             continue
         # A cluster with dynamic allocation starts executors now.
-        answers = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
-        owners = state.owners({each["task"] for each in answers.found}, deadline)
-        found |= {owners[each["task"]]: each for each in answers.found if each["task"] in owners}
-        if answers.errors and not (found or answers.is_late or state.errors()):
+        answers = asking.round(sum(each.slots for each in executors.values()) or 1, deadline)
+        owners = state.owners({each["task"] for each in answers.facts}, deadline)
+        facts |= {owners[each["task"]]: each for each in answers.facts if each["task"] in owners}
+        if answers.errors and not (facts or answers.is_late or state.errors()):
             # No task is to blame; Spark may have been stopped meanwhile, for example.
             raise PartwrightError(f"Spark ran no task: {first_line(answers.errors[0])}") from answers.errors[
                 0
             ]
         time.sleep(_POLL_S)
-    for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
-        yield Reply(name, each.host, found.get(name), None if name in found else errors.get(name))
+    for name, each in sorted(executors.items(), key=lambda item: (len(item[0]), item[0])):
+        yield Reply(name, each.host, facts.get(name), None if name in facts else errors.get(name))
 
 
 class _Executor(NamedTuple):
@@ -189,7 +189,7 @@ class _StatusStore:
         self._store = context._jsc.sc().statusStore()
         self._is_local = context._jsc.sc().isLocal()
         is_fixed = context.getConf().get("spark.dynamicAllocation.enabled", "false") != "true"
-        self._wanted = int(context.getConf().get("spark.executor.instances", "0")) if is_fixed else 0
+        self._instances = int(context.getConf().get("spark.executor.instances", "0")) if is_fixed else 0
 
     def executors(self) -> dict[str, _Executor]:
         """The executors that are registered, by their names."""
@@ -200,12 +200,12 @@ class _StatusStore:
             if self._is_local or row.id() != "driver"
         }
 
-    def is_settled(self, there: dict[str, _Executor]) -> bool:
+    def is_settled(self, executors: dict[str, _Executor]) -> bool:
         """Whether no more executors need to be waited for."""
         if self._is_local:
             return True
-        newest = max((each.since_ms for each in there.values()), default=0) / 1000
-        return 0 < len(there) >= self._wanted and time.time() - newest > _SETTLED_S
+        newest = max((each.since_ms for each in executors.values()), default=0) / 1000
+        return 0 < len(executors) >= self._instances and time.time() - newest > _SETTLED_S
 
     def owners(self, tasks: set[int], deadline: float) -> dict[int, str]:
         """The executors that ran these tasks; the store learns of them a moment late."""
@@ -242,16 +242,16 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
     # Spark splits a range into as many parts as it has slots.
     parts = spark.range(_MOST_SLOTS).select(sf.spark_partition_id())
     numbers, errors, is_late = in_time([parts.collect], deadline)
-    found: dict[tuple[str, int], Json] = {}
+    facts: dict[tuple[str, int], Json] = {}
     for _ in range(_ROUNDS):
         if not numbers or is_late:
             break
         answers = asking.round(len({row[0] for row in numbers[0]}), deadline)
-        errors, is_late, before = answers.errors, answers.is_late, len(found)
-        found |= {(each["host"], each["process"]): each for each in answers.found}
-        if before == len(found):
+        errors, is_late, before = answers.errors, answers.is_late, len(facts)
+        facts |= {(each["host"], each["process"]): each for each in answers.facts}
+        if before == len(facts):
             break
-    for (host, process), each in found.items():
+    for (host, process), each in facts.items():
         yield Reply(f"process {process}", host, each, None)
     for error in dict.fromkeys(map(str, errors)):
         yield Reply(None, None, None, error)

@@ -99,12 +99,12 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
             except metadata.PackageNotFoundError:
                 # Only a copy of the package's folder.
                 known["_version_here"] = ""
-        found: str = known["_version_here"]
+        worker_version: str = known["_version_here"]
         try:
             from partwright import _core  # noqa: F401
         except ImportError as error:
-            return found, str(error)
-        return found, None
+            return worker_version, str(error)
+        return worker_version, None
 
     return find
 
@@ -112,23 +112,22 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
 def _opener() -> Callable[[bytes, str, str, str], Any]:
     find = finder()
 
-    def opened(payload: bytes, wanted: str, folder: str, advice: str) -> Any:
+    def opened(payload: bytes, driver_version: str, folder: str, advice: str) -> Any:
         import gc
         import pickle
         import socket
         import sys
         from importlib import util
 
-        found, broken = find(folder)
+        worker_version, broken = find(folder)
         reason = None
         if util.find_spec("pyarrow") is None:
             reason = "has no pyarrow: set PYSPARK_PYTHON to a Python that has it, or install it there"
-        elif found is None:
+        elif worker_version is None:
             reason = f"has no partwright: {advice}"
-        elif found != wanted:
-            reason = (
-                f"has partwright {found or 'of an unknown version'}, and the driver has {wanted}: {advice}"
-            )
+        elif worker_version != driver_version:
+            version = worker_version or "of an unknown version"
+            reason = f"has partwright {version}, and the driver has {driver_version}: {advice}"
         elif broken is not None:
             reason = (
                 f"has a partwright whose core does not load ({broken}): install the wheel for that platform"

@@ -59,13 +59,13 @@ class StreamNote:
         stream: Its id, 16 hexadecimal digits.
         topic: The topic that it writes to.
         topic_id: Kafka's ID of that topic.
-        asked: The settings that decide where its records go, by name.
+        options: The settings that decide where its records go, by name.
     """
 
     stream: str
     topic: str
     topic_id: str
-    asked: Mapping[str, str | None]
+    options: Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class StreamNotes:
         self._own = HadoopFolder(spark, checkpoint)
         self._folder = HadoopFolder(spark, f"{checkpoint.rstrip('/')}/{_FOLDER}")
 
-    def stream(self, topic: str, topic_id: str, asked: Mapping[str, str | None]) -> StreamNote:
+    def stream(self, topic: str, topic_id: str, settings: Mapping[str, str | None]) -> StreamNote:
         """The stream of this checkpoint, noted the first time.
 
         Raises:
@@ -113,7 +113,7 @@ class StreamNotes:
                     f"the checkpoint {self._checkpoint!r} is of a stream that partwright did not begin: name a new "
                     "folder"
                 )
-            note = StreamNote(secrets.token_hex(8), topic, topic_id, dict(asked))
+            note = StreamNote(secrets.token_hex(8), topic, topic_id, dict(settings))
             self._write("stream.json", note)
             return note
         try:
@@ -127,9 +127,9 @@ class StreamNotes:
             raise self._other(f"the topic {note.topic!r}, not {topic!r}")
         if note.topic_id != topic_id:
             raise self._other(f"a topic {topic!r} that was deleted since, and made again")
-        for name, was in note.asked.items():
-            if asked.get(name) != was:
-                raise self._other(f"{name} {was}, not {asked.get(name)}")
+        for name, was in note.options.items():
+            if settings.get(name) != was:
+                raise self._other(f"{name} {was}, not {settings.get(name)}")
         return note
 
     def batch(self, number: int) -> BatchNote | None:
@@ -374,7 +374,7 @@ class BatchWriter:
             ends = topics.end_offsets(self.config, self.topic)
             if self.options.exactly_once:
                 ends = settled_ends(self.config, self.topic, ends)
-            there = last_marks(
+            marks = last_marks(
                 self.config,
                 self.topic,
                 {partition: (0, end) for partition, end in ends.items()},
@@ -382,9 +382,9 @@ class BatchWriter:
                 Mark(MARK, run_of(self.stream.stream, number)).prefix,
                 committed=self.options.exactly_once,
             )
-            if there:
+            if marks:
                 raise PartwrightError(
-                    f"{error}, and {len(there)} of {counted(len(ends), 'partition')} of {self.topic!r} hold records "
+                    f"{error}, and {len(marks)} of {counted(len(ends), 'partition')} of {self.topic!r} hold records "
                     "of this batch: written again, they would be there twice; restore the file from a backup, or begin "
                     "another stream, with a new checkpoint and a new topic"
                 ) from None
@@ -458,11 +458,11 @@ class BatchWriter:
         if is_new:
             write_topic(placed, self.config, self.topic)
             return 0
-        there = rows_there(self.config, self.topic, note.begin, mark)
-        rest = rest_of(placed, there, self.config, self.topic, mark)
-        if rest.already_there < note.records:
-            write_topic(rest.rows, self.config, self.topic)
-        return rest.already_there
+        written_rows = rows_there(self.config, self.topic, note.begin, mark)
+        remaining = rest_of(placed, written_rows, self.config, self.topic, mark)
+        if remaining.already_there < note.records:
+            write_topic(remaining.rows, self.config, self.topic)
+        return remaining.already_there
 
 
 def _summed(placed: DataFrame) -> tuple[int, str, int, int]:

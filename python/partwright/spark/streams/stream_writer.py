@@ -84,7 +84,7 @@ def write_stream(
     refuse_together(options)
     config = configured(kafka_config)
     with admin_client(config, TIMEOUT_S) as admin:
-        found = topics.existing(admin, topic, "WRITE")
+        description = topics.existing(admin, topic, "WRITE")
     key = "key" if workload.key is None else workload.key
     value = "value" if workload.value is None else workload.value
     columns = {"key": key, "value": value, "headers": workload.headers, "time": workload.time}
@@ -97,14 +97,14 @@ def write_stream(
         )
         return _in_real_time(
             with_partition(
-                rows, "key", len(found.partitions), producer.client, producer.key_type, engine="jvm"
+                rows, "key", len(description.partitions), producer.client, producer.key_type, engine="jvm"
             ),
             config,
             topic,
             checkpoint,
             options.real_time,
         )
-    asked = {
+    settings = {
         "key": str(key),
         "client": producer.client,
         "key_type": producer.key_type,
@@ -114,11 +114,11 @@ def write_stream(
         "exactly_once": str(options.exactly_once),
     }
     notes = StreamNotes(df.sparkSession, checkpoint)
-    stream = notes.stream(topic, str(found.topic_id), asked)
-    sent = {name: as_column(column, name) for name, column in columns.items() if column is not None}
+    stream = notes.stream(topic, str(description.topic_id), settings)
+    record_columns = {name: as_column(column, name) for name, column in columns.items() if column is not None}
     by: Any = [] if options.order_by is None else options.order_by
     order = order_columns(df, by if isinstance(by, (list, tuple)) else [by])
-    write = BatchWriter(config, topic, sent, order, producer, options, stream, notes)
+    write = BatchWriter(config, topic, record_columns, order, producer, options, stream, notes)
     writer = df.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
     if options.available_now:
         writer = writer.trigger(availableNow=True)
