@@ -127,8 +127,8 @@ class Cluster:
         """Read a cluster from the form of `partwright strategy` and of `to_dict`.
 
         Args:
-            cluster: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
-                `topics`, by name a list of objects with `id`, `leader` (null where there is none), and `replicas`,
+            cluster: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known;
+                and `topics`, by name a list of objects with `id`, `leader` (null where there is none), and `replicas`,
                 `in_sync_replicas` (or `isr`) and `offline_replicas` as far as known.  A number of partitions stands for
                 as many, led by the first broker. Without `brokers`, the leaders are the brokers.
             strict: As in `Cluster`.
