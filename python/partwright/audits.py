@@ -21,7 +21,7 @@ from partwright import _core
 from partwright._check import is_topic, options, spelled
 from partwright.audit.check import Check, CheckLimits, Placer
 from partwright.audit.columns import checked_n, columns
-from partwright.audit.copartition import JoinSide, Side, add_placed, both_sides, meet
+from partwright.audit.copartition import JoinedKeys, JoinSide, add_placed, both_sides, meet
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.resize import RecordColumns, Resize, refuse_same
@@ -243,7 +243,7 @@ def copartition(
     """
     common = JoinSide(None, key, n, client, key_type, partition)
     sides = [
-        _Side(side, kafka_config, of)
+        _SideRecords(side, kafka_config, of)
         for side, of in zip(both_sides(common, a, b, _is_topic), ("", "_b"), strict=True)
     ]
     if not any(side.source.is_topic for side in sides) and kafka_config is not None:
@@ -252,7 +252,7 @@ def copartition(
         raise PartwrightError("'-' cannot be both: stdin is read once, name a file for A or for B")
     with ExitStack() as closing:
         opened = [closing.enter_context(side.source.open(side.named, side.key_type)) for side in sides]
-        summed: list[Side] = []
+        summed: list[JoinedKeys] = []
         for side, records in zip(sides, opened, strict=True):
             if summed and (opened[0].read_counts() or {}).get("interrupted"):
                 # Nothing is known about B, so there is no answer.
@@ -276,7 +276,7 @@ def copartition(
         return replace(meeting, read=read if any(read) else None)
 
 
-class _Side:
+class _SideRecords:
     """One of two sides whose settings were checked, so that all that needs no records is refused before any is read."""
 
     def __init__(self, side: JoinSide, kafka_config: KafkaConfigLike, of: str) -> None:
@@ -307,7 +307,7 @@ class _Side:
             )
         _core.check(self._n or 1, self._client or "java", self.key_type)
 
-    def summed(self, opened: OpenRecords) -> Side:
+    def summed(self, opened: OpenRecords) -> JoinedKeys:
         """What `meet` needs of the records."""
         seen = Observed()
         placer = None if self._client is None else Placer(self._n or 1, self._client, self.key_type)
@@ -317,7 +317,7 @@ class _Side:
                     seen.add(*columns(**batch, key_type=self.key_type, first_row=seen.rows))
                 else:
                     add_placed(seen, placer, batch["key"])
-        return Side(seen, self._n or opened.partitions, self._client, self.key_type)
+        return JoinedKeys(seen, self._n or opened.partitions, self._client, self.key_type)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 
 import partwright as pw
 from partwright.audit.check import Placer
-from partwright.audit.copartition import KeyApart, Meeting, Side, add_placed, meet, who
+from partwright.audit.copartition import JoinedKeys, KeyApart, Meeting, add_placed, meet, who
 from partwright.audit.encodings import same_keys
 from partwright.audit.key_sums import Observed
 
@@ -56,7 +56,7 @@ def kinds(found: Meeting) -> list[str]:
 
 
 def between(a: Records, b: Records, n: int | None = 12, n_b: int | None = 12) -> Meeting:
-    return meet(Side(observed(a), n), Side(observed(b), n_b))
+    return meet(JoinedKeys(observed(a), n), JoinedKeys(observed(b), n_b))
 
 
 def some_table(draw: random.Random, n: int) -> Records:
@@ -292,7 +292,7 @@ def test_what_got_fewer_partitions_did_not_grow() -> None:
     for start, (keys, places) in enumerate(zip(*written(USERS, n), strict=True) for n in (24, 12)):
         times = pa.array(range(300 * start, 300 * start + 300), pa.int64())
         a.add(pa.array(keys, pa.binary()), pa.array(places, pa.int64()), times)
-    found = meet(Side(a, 24), Side(observed(written(USERS, 24)), 24))
+    found = meet(JoinedKeys(a, 24), JoinedKeys(observed(written(USERS, 24)), 24))
     assert kinds(found) == ["moved"]
     assert found.reasons[0].sentence.endswith(
         "in several partitions of A, which got other numbers of them: from 24 to 12"
@@ -327,11 +327,11 @@ def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
 
 def test_of_a_sample_reasons_say_at_least() -> None:
     a, b = written(USERS, 12) + written(USERS, 12, "sarama"), written(USERS, 12)
-    found = meet(Side(observed(a, most=100), 12), Side(observed(b), 12))
+    found = meet(JoinedKeys(observed(a, most=100), 12), JoinedKeys(observed(b), 12))
     assert found.is_sampled
     assert found.reasons[0].sentence.startswith("at least ")
     assert kinds(found) == ["moved"]
-    found = meet(Side(observed(b, most=100), 12), Side(observed(written(USERS, 24)), 24))
+    found = meet(JoinedKeys(observed(b, most=100), 12), JoinedKeys(observed(written(USERS, 24)), 24))
     assert "shared keys that were looked at are in the same one by chance" in found.reasons[0].sentence
 
 
@@ -470,11 +470,11 @@ def test_text_that_looks_like_nothing_else_is_no_encoding(draw: random.Random) -
         assert same_keys(a, b, 0) is None
 
 
-def placed(keys: Sequence[object], n: int, client: str, key_type: str | None = None) -> Side:
+def placed(keys: Sequence[object], n: int, client: str, key_type: str | None = None) -> JoinedKeys:
     seen = Observed()
     placer = Placer(n, client, key_type)
     add_placed(seen, placer, pa.array(keys))
-    return Side(seen, n, client, key_type)
+    return JoinedKeys(seen, n, client, key_type)
 
 
 def test_what_is_placed_meets_where_its_clients_agree() -> None:
@@ -487,7 +487,7 @@ def test_what_is_placed_meets_where_its_clients_agree() -> None:
             assert kinds(found) == ([] if found.ok else ["client"]) + ["null-keys"]
             assert found.ok == (places[0] == places[1])
     # A table that meets by its rule, compared with one whose places were read.
-    found = meet(placed(keys, 12, "kafkajs"), Side(observed(written(USERS, 12)), 12))
+    found = meet(placed(keys, 12, "kafkajs"), JoinedKeys(observed(written(USERS, 12)), 12))
     assert (found.ok, found.a.writer, found.a.client) == (True, None, "kafkajs")
     numbers = meet(placed([1, 42], 12, "java", "java:long"), placed([1, 42], 12, "librdkafka", "java:long"))
     assert [example.key for example in numbers.examples] == ["1", "42"]
@@ -503,9 +503,9 @@ def test_a_key_that_its_client_puts_anywhere_meets_nobody() -> None:
 def test_of_too_many_keys_the_same_are_compared() -> None:
     users = [b"user-%d" % row for row in range(20_000)]
     a, b = written(users, 12), written(users[:10_000], 12) + written(users[10_000:], 12, "librdkafka")
-    whole = meet(Side(observed(a), 12), Side(observed(b), 12))
+    whole = meet(JoinedKeys(observed(a), 12), JoinedKeys(observed(b), 12))
     for most_a, most_b in ((1000, 1_000_000), (1_000_000, 3000), (1000, 4000), (4000, 1000)):
-        found = meet(Side(observed(a, most_a), 12), Side(observed(b, most_b), 12))
+        found = meet(JoinedKeys(observed(a, most_a), 12), JoinedKeys(observed(b, most_b), 12))
         assert (found.is_sampled, found.a.rows, found.b.rows) == (True, 20_000, 20_000)
         # Every key that one side has kept, the other has kept too.
         assert found.keys_shared == found.a.keys == found.b.keys > 250
@@ -521,11 +521,11 @@ def test_few_keys_of_which_a_sample_has_none_are_refused() -> None:
     with pytest.raises(
         pw.PartwrightError, match=r"^no key of B is among the part of the other's keys that fits"
     ):
-        meet(Side(many, 12), Side(few, 12))
+        meet(JoinedKeys(many, 12), JoinedKeys(few, 12))
     with pytest.raises(
         pw.PartwrightError, match=r"^no key of A is among .*: compare A with fewer of the other's"
     ):
-        meet(Side(few, 12), Side(many, 12))
+        meet(JoinedKeys(few, 12), JoinedKeys(many, 12))
 
 
 def test_an_encoding_is_seen_in_samples() -> None:
@@ -533,9 +533,9 @@ def test_an_encoding_is_seen_in_samples() -> None:
     numbers = range(30_000)
     a = written([struct.pack(">q", each) for each in numbers], 12)
     b = written([b"%d" % each for each in numbers], 12)
-    found = meet(Side(observed(a, 2000), 12), Side(observed(b, 2000), 12))
+    found = meet(JoinedKeys(observed(a, 2000), 12), JoinedKeys(observed(b, 2000), 12))
     assert (found.is_sampled, found.readings) == (True, ("java:long", None))
-    found = meet(Side(observed(a, 2000), 12), Side(observed(written(USERS, 12)), 12))
+    found = meet(JoinedKeys(observed(a, 2000), 12), JoinedKeys(observed(written(USERS, 12)), 12))
     assert (found.readings, kinds(found)) == (None, ["no-shared-keys"])
     assert found.reasons[0].sentence.endswith(" of B that were looked at")
 
@@ -543,6 +543,6 @@ def test_an_encoding_is_seen_in_samples() -> None:
 def test_what_was_seen_stays_as_it_was() -> None:
     seen: Callable[[], Observed] = lambda: observed(written(USERS, 12), 100)  # noqa: E731
     a, b = seen(), observed(written(USERS, 12))
-    found = meet(Side(a, 12), Side(b, 12))
-    assert found == meet(Side(a, 12), Side(b, 12))
+    found = meet(JoinedKeys(a, 12), JoinedKeys(b, 12))
+    assert found == meet(JoinedKeys(a, 12), JoinedKeys(b, 12))
     assert (a.pairs(), b.is_sampled) == (seen().pairs(), False)

@@ -165,14 +165,14 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     import pyarrow as pa
 
     from partwright.audit.check import Placer
-    from partwright.audit.copartition import Side, add_placed, meet
+    from partwright.audit.copartition import JoinedKeys, add_placed, meet
     from partwright.audit.key_sums import Observed
     from partwright.documents import copartition
 
     a, b = Observed(), Observed()
     add_placed(a, Placer(12), pa.array([f"k{place}" for place in range(100)]))
     add_placed(b, Placer(12, client), pa.array([f"k{place}" for place in range(10, 130)]))
-    found = meet(Side(a, 12, "java"), Side(b, 12, client))
+    found = meet(JoinedKeys(a, 12, "java"), JoinedKeys(b, 12, client))
     told = copartition.document(found)
     assert [told.verdicts[0].state, told.answer.pop("summary")] == [state, told.verdicts[0].text]
     assert told.answer == found.to_dict()

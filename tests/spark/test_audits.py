@@ -17,7 +17,7 @@ from partwright import spark as pws
 from partwright.audit import key_sums
 from partwright.audit.check import Check
 from partwright.audit.columns import columns, milliseconds
-from partwright.audit.copartition import Side, meet
+from partwright.audit.copartition import JoinedKeys, meet
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import Resize
 from partwright.report import document
@@ -250,10 +250,10 @@ def test_places_that_are_none_are_misplaced(table: Table) -> None:
     assert (found.misplaced, found.undetermined) == (3, 2)
 
 
-def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Side:
+def side(given: pa.Table, n: int | None = None, client: str | None = None) -> JoinedKeys:
     seen = key_sums.Observed()
     seen.add(*columns(given["key"], given["partition"]))
-    return Side(seen, n, client)
+    return JoinedKeys(seen, n, client)
 
 
 def test_two_tables_meet_or_do_not(table: Table) -> None:

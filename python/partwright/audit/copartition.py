@@ -6,7 +6,7 @@
 >>> a, b = Observed(), Observed()
 >>> add_placed(a, Placer(12), keys)
 >>> add_placed(b, Placer(12, "librdkafka"), keys)
->>> found = meet(Side(a, 12, "java"), Side(b, 12, "librdkafka"))
+>>> found = meet(JoinedKeys(a, 12, "java"), JoinedKeys(b, 12, "librdkafka"))
 >>> found.ok, found.keys_shared, found.keys_meeting, [reason.kind for reason in found.reasons]
 (False, 100, 7, ['client'])
 """
@@ -98,7 +98,7 @@ def both_sides(
 
 
 @dataclass(frozen=True)
-class Side:
+class JoinedKeys:
     """One of the two tables.
 
     Attributes:
@@ -195,7 +195,7 @@ def add_placed(seen: Observed, placer: Placer, keys: Column) -> None:
     )
 
 
-def meet(a: Side, b: Side) -> Meeting:
+def meet(a: JoinedKeys, b: JoinedKeys) -> Meeting:
     """Whether two tables meet, and why not.
 
     Raises:
@@ -253,7 +253,7 @@ def meet(a: Side, b: Side) -> Meeting:
     )
 
 
-def _about(side: Side, letter: str, option: str) -> Json:
+def _about(side: JoinedKeys, letter: str, option: str) -> Json:
     """Describe one of the two tables; its number of partitions is found if it is not given."""
     seen, n, writer = side.seen, side.n, None
     largest = max(seen.rows_in, default=-1)

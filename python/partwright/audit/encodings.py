@@ -121,7 +121,7 @@ OTHER_BYTES: dict[str, Callable[[pa.Array], pa.Array | None]] = {
 
 
 # An encoding counts if it makes this share more of the smaller table's keys match.
-_MANY = 0.1
+_LEAST_GAIN = 0.1
 # It is looked for only if fewer than this share match unchanged.
 _FEW = 0.5
 # Avro writes a text's length as a zigzag number before it: up to 63 in one byte.
@@ -145,7 +145,7 @@ class Same(NamedTuple):
     of_b: bytes
 
 
-class _Reading(NamedTuple):
+class _KeyReading(NamedTuple):
     """A way to read keys: which keys can be read so, what they become, and its name in words."""
 
     fits: Callable[[pa.Array], pa.Array]
@@ -169,14 +169,14 @@ def same_keys(
         return None
     a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
     best: tuple[int, tuple[str | None, str | None]] = (0, (None, None))
-    least = max(1, _MANY * min(len(a), len(b)))
+    least = max(1, _LEAST_GAIN * min(len(a), len(b)))
     of_a, of_b = _read_all(a, least), _read_all(b, least)
     for name_a, read_a in of_a.items():
         for name_b, read_b in of_b.items():
             gained = _count(read_a, read_b) - as_they_are
             fewest = min(pc.count_distinct(read_a).as_py(), pc.count_distinct(read_b).as_py())
             # If several are equal, the first is the plainest.
-            if gained > best[0] and gained / kept >= _MANY * fewest:
+            if gained > best[0] and gained / kept >= _LEAST_GAIN * fewest:
                 best = gained, (name_a, name_b)
     gained, names = best
     if not gained:
@@ -252,31 +252,31 @@ def _decimal(keys: pa.Array, code: str, type_: pa.DataType) -> pa.Array:
 
 
 _READINGS = {
-    "confluent:strip-id": _Reading(has_id, without_id, "without a schema registry's five bytes"),
-    "json-unquote": _Reading(has_quotes, without_quotes, "without JSON's quotes"),
-    "avro:string": _Reading(
+    "confluent:strip-id": _KeyReading(has_id, without_id, "without a schema registry's five bytes"),
+    "json-unquote": _KeyReading(has_quotes, without_quotes, "without JSON's quotes"),
+    "avro:string": _KeyReading(
         _is_avro,
         lambda keys: pc.binary_slice(keys, HEADER + 1, END),
         "as Avro's text without a schema registry's five bytes",
     ),
-    "json-schema:string": _Reading(
+    "json-schema:string": _KeyReading(
         _is_json,
         lambda keys: without_quotes(without_id(keys)),
         "without a schema registry's five bytes and JSON's quotes",
     ),
-    "java:short": _Reading(
+    "java:short": _KeyReading(
         _has_length(2), functools.partial(_decimal, code="h", type_=pa.int16()), "as java:short"
     ),
-    "java:int": _Reading(
+    "java:int": _KeyReading(
         _has_length(4), functools.partial(_decimal, code="i", type_=pa.int32()), "as java:int"
     ),
-    "java:long": _Reading(
+    "java:long": _KeyReading(
         _has_length(8), functools.partial(_decimal, code="q", type_=pa.int64()), "as java:long"
     ),
-    "uuid:lower": _Reading(
+    "uuid:lower": _KeyReading(
         _is_upper_uuid, lambda keys: pc.ascii_lower(keys.cast(pa.string())), "as UUIDs in lower case"
     ),
-    "uuid:bytes": _Reading(
+    "uuid:bytes": _KeyReading(
         _has_length(16), lambda keys: encode(keys, "java:uuid"), "as the text of UUIDs of 16 bytes"
     ),
 }

@@ -94,7 +94,7 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     return answers.without_writer("no-rule", n)
 
 
-class _Found(NamedTuple):
+class _Explanation(NamedTuple):
     """An answer, the writers that it is about, and the maker of such answers."""
 
     fingerprint: Fingerprint
@@ -108,7 +108,7 @@ class _Found(NamedTuple):
         return self.answers.without(self.writers).num_rows / pairs if self.writers else 0.0
 
 
-def _best(answers: VerdictMaker, largest: int) -> _Found | None:
+def _best(answers: VerdictMaker, largest: int) -> _Explanation | None:
     """The answer by rules that explains most, with the keys as they are or transformed."""
     candidates = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
     # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
@@ -124,18 +124,18 @@ def _best(answers: VerdictMaker, largest: int) -> _Found | None:
     )
 
 
-def _by_rules(answers: VerdictMaker, largest: int) -> _Found | None:
+def _by_rules(answers: VerdictMaker, largest: int) -> _Explanation | None:
     """The answer if the keys follow rules; None otherwise."""
     return _of_writers(answers, *find_writers(answers.pairs, answers.n, largest))
 
 
 def _of_writers(
     answers: VerdictMaker, writers: list[CandidateWriter], left: list[CandidateWriter]
-) -> _Found | None:
+) -> _Explanation | None:
     """The answer about writers that were found, or about all profiles that are left; None if there are neither."""
     if writers:
-        return _Found(answers.by(writers), writers, answers)
-    return _Found(answers.undecided(left), [], answers) if left else None
+        return _Explanation(answers.by(writers), writers, answers)
+    return _Explanation(answers.undecided(left), [], answers) if left else None
 
 
 def _with_keys(pairs: pa.Table, transform: Callable[[pa.Array], pa.Array | None]) -> pa.Table | None:
@@ -175,7 +175,7 @@ def _by_fault(answers: VerdictMaker, largest: int, most: float) -> Fingerprint |
     return None if fault is None else answers.by_fault(fault)
 
 
-def _beside_fault(explanation: _Found, largest: int) -> Fingerprint | None:
+def _beside_fault(explanation: _Explanation, largest: int) -> Fingerprint | None:
     """The answer if one faulty rule explains nearly all that the clients' rules leave.
 
     A client of whose own records it explains nearly all, too, has agreed with it by chance.
@@ -189,7 +189,7 @@ def _beside_fault(explanation: _Found, largest: int) -> Fingerprint | None:
     return answers.by(real, fault) if real else answers.by_fault(fault)
 
 
-def _by_main_places(answers: VerdictMaker, largest: int) -> _Found | None:
+def _by_main_places(answers: VerdictMaker, largest: int) -> _Explanation | None:
     """The answer if keys follow rules once each counts only in the partition with nearly all of its records.
 
     If there are few keys with many records each, a few strays make many pairs of a key and a partition without a rule.

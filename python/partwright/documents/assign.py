@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import Json, counted, span
 from partwright.assignors.group_now import GroupNow
-from partwright.assignors.mixed.leaders import Led
+from partwright.assignors.mixed.leaders import LeaderAnswer
 from partwright.documents.sentences import ends, named
 from partwright.errors import PartwrightError
 from partwright.rendering.colours import PALETTE, members
@@ -41,7 +41,7 @@ _COUNT = Column("partitions", "partitions")
 Pairs = list[tuple[str, int]]
 
 
-def document(answer: Assignment | Led | GroupNow) -> Document:
+def document(answer: Assignment | LeaderAnswer | GroupNow) -> Document:
     """Who reads how much and what to try, then a map of members by partitions and what each member reads."""
     verdicts: Iterable[Verdict | str]
     sections: tuple[Section | None, ...]
@@ -55,7 +55,11 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
     else:
         title, json = "Who reads what", answer.json_object()
         lists = json["assignment"]
-        verdicts = _of_leader(answer) if isinstance(answer, Led) else _of_assignment(answer, answer.assignor)
+        verdicts = (
+            _of_leader(answer)
+            if isinstance(answer, LeaderAnswer)
+            else _of_assignment(answer, answer.assignor)
+        )
         reads = [
             (member, Counter(topic for topic, _ in pairs), _reads(pairs)) for member, pairs in lists.items()
         ]
@@ -106,7 +110,7 @@ def _evenness(assignment: Assignment, counts: Mapping[str, int]) -> str:
     return "" if spread.min == spread.max else ", as even as can be"
 
 
-def _of_leader(outcome: Led) -> Iterator[Verdict]:
+def _of_leader(outcome: LeaderAnswer) -> Iterator[Verdict]:
     """The same under one leader, and what it does not know."""
     if outcome.answer is None:
         raise PartwrightError(outcome.error or "the leader gives no assignment")

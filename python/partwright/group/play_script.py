@@ -24,7 +24,7 @@ VARIANTS: dict[str, Json] = {
 
 
 _RACES = {"slow": False, "fast": True}
-_CHOSEN = {"assignor", "instance_id", "partition.assignment.strategy", "group.remote.assignor"}
+_ASSIGNOR_FIELDS = {"assignor", "instance_id", "partition.assignment.strategy", "group.remote.assignor"}
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def compare(script: Fields, *, played: Callable[[int, int], None] | None = None)
         )
     events = script["events"]
     for number, event in enumerate(() if isinstance(events, str) else events, 1):
-        own = {*event, *(event.get("config") or ())} & _CHOSEN
+        own = {*event, *(event.get("config") or ())} & _ASSIGNOR_FIELDS
         if own:
             raise PartwrightError(
                 f"event {number} names its own {min(own)}, which a comparison chooses: leave it out"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from partwright.group.script import Script
 
 _MOST_ROWS = 40
-_MANY = 9
+_MOST_SHOWN = 9
 _UNREAD = "nobody"
 
 
@@ -166,7 +166,7 @@ def _cell(fewest: int, most: int) -> str:
 
 
 def _number(count: int) -> str:
-    return str(count) if count <= _MANY else "#"
+    return str(count) if count <= _MOST_SHOWN else "#"
 
 
 def _axis(end: int, label: int, cells: int) -> str:

@@ -107,7 +107,7 @@ def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartit
         wire: Its module for the wire format of subscriptions and assignments.
     """
 
-    class Assignor(abstract.AbstractPartitionAssignor):  # type: ignore[misc]
+    class AdaptedAssignor(abstract.AbstractPartitionAssignor):  # type: ignore[misc]
         name = own.name
         version = 0
 
@@ -154,7 +154,7 @@ def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartit
             part = MemberAssignment(self._owned, assignment.user_data or None)
             own.tell(part, ConsumerGroupMetadata(generation, "", None))
 
-    return Assignor()
+    return AdaptedAssignor()
 
 
 def by_topic(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
@@ -229,7 +229,7 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
     protocol = getattr(_module(f"coordinator.assignors.{module}"), base)
     answer = _module(_WIRE).ConsumerProtocolAssignment
 
-    class Assignor(protocol):  # type: ignore[misc, valid-type]
+    class KafkaPythonAssignor(protocol):  # type: ignore[misc, valid-type]
         @classmethod
         def _metadata(
             cls, topics: Iterable[str], owned: Iterable[KafkaPartition] | None, generation: int = -1
@@ -253,7 +253,7 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
                 for member, pairs in assignment.items()
             }
 
-    return Assignor()
+    return KafkaPythonAssignor()
 
 
 def _module(name: str) -> ModuleType:

@@ -24,7 +24,7 @@ from partwright.kafka.troubles import SERVERS, Troubles, advertised
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
 
-_Asked = TypeVar("_Asked")
+_Target = TypeVar("_Target")
 _Answer = TypeVar("_Answer")
 _MOST_AT_ONCE = 64
 _POLL_S = 0.01
@@ -89,7 +89,7 @@ def examine(
             yield _step("group", group, lambda: _group(admin, group))
 
 
-def _at_once(targets: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
+def _at_once(targets: Sequence[_Target], ask: Callable[[_Target], _Answer]) -> Iterator[_Answer]:
     """Ask all of them together, and return their answers in order, so that silent ones do not add up."""
     with ThreadPoolExecutor(min(len(targets) or 1, _MOST_AT_ONCE)) as threads:
         yield from threads.map(ask, targets)

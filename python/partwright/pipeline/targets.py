@@ -89,7 +89,7 @@ def number_of_partitions(
     if state.records and not append:
         raise PartwrightError(
             f"{target} holds {counted(state.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
-            f"written; {_OTHERWISE}"
+            f"written; {_WAYS_ON}"
         )
     n = partitions or asked_partitions or default
     if partitions is None and n > _MOST_NEW_PARTITIONS:
@@ -128,11 +128,11 @@ def refuse_changed(first: TargetState, now: TargetState, n: int, append: bool, t
         was = "was not there" if first.partitions is None else "was empty"
         raise PartwrightError(
             f"{target} {was} when the run began and holds {counted(now.records, 'record')} now, so somebody else "
-            f"writes to it: nothing was written; {_OTHERWISE}"
+            f"writes to it: nothing was written; {_WAYS_ON}"
         )
 
 
-_OTHERWISE = (
+_WAYS_ON = (
     "go on with that run by --resume, take another --topic, or --append to write all records of the source to it all "
     "the same"
 )

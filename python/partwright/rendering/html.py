@@ -96,10 +96,10 @@ def html(document: Document) -> str:
 
 def _plots(figure: Section) -> list[str]:
     """A figure's plot for a screen, and for a phone or half a sheet of paper: its marks get the first one's words."""
-    return [svg(figure, _WIDE), _SAID.sub('data-said=""', svg(figure, _NARROW))]
+    return [svg(figure, _WIDE), _DATA_SAID.sub('data-said=""', svg(figure, _NARROW))]
 
 
-_SAID = re.compile(r'data-said="[^"]*"')
+_DATA_SAID = re.compile(r'data-said="[^"]*"')
 
 
 def _hidden_rows(document: Document) -> str | None:

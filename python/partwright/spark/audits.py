@@ -17,7 +17,7 @@ from partwright._check import counted, options, spelled
 from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
 from partwright.audit.columns import checked_n
-from partwright.audit.copartition import ANYWHERE, JoinSide, Side, both_sides, meet
+from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, both_sides, meet
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
@@ -305,7 +305,7 @@ def check_copartition(
     return meet(*(each() for each in summed))
 
 
-def _side(side: JoinSide, of: str) -> Callable[[], Side]:
+def _side(side: JoinSide, of: str) -> Callable[[], JoinedKeys]:
     """A function that sums up one of two tables; everything that can be refused without a job is refused first."""
     count, client, key_type = checked_n(side.n), side.client, side.key_type
     own = {"key": side.key} if client is not None else {"key": side.key, "partition": side.partition}
@@ -327,12 +327,12 @@ def _side(side: JoinSide, of: str) -> Callable[[], Side]:
             f"client {client!r} would place keys, and a column of partitions says where they are: give one of the two"
         )
 
-    def summed() -> Side:
+    def summed() -> JoinedKeys:
         with refused(), kept(by_pair) as stored:
             seen = observed(stored, order_of(rows), counts_heaviest=False)
         if partition is not None:
             _refuse_elsewhere(_places(seen), count)
-        return Side(seen, count, client, key_type)
+        return JoinedKeys(seen, count, client, key_type)
 
     return summed
 

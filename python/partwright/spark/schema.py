@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 # The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
-_SENT = {
+_ARROW_TYPES = {
     "string": pa.string(),
     "char": pa.string(),
     "varchar": pa.string(),
@@ -147,7 +147,7 @@ def check_key_type(kind: DataType, key_type: str | None, key: str | Column, way:
     arrow_type = (
         pa.decimal128(kind.precision, kind.scale)
         if isinstance(kind, DecimalType)
-        else _SENT.get(kind.typeName())
+        else _ARROW_TYPES.get(kind.typeName())
     )
     if arrow_type is None:
         raise KeyTypeError(

@@ -100,7 +100,7 @@ class Rebalanced:
         return {pair: member for member, pairs in self.assignment.items() for pair in pairs}
 
 
-class Settled(NamedTuple):
+class LeaderRebalances(NamedTuple):
     """A group's rebalances under one leader, until nobody has to give up a partition.
 
     Attributes:
@@ -220,7 +220,7 @@ class Mixed:
         nothing: dict[str, list[tuple[str, int]]] = {member.id: [] for member in self.members}
         return Rebalanced(nothing | answer.to_dict(), left_out, forgotten, answer.chance, answer)
 
-    def settle(self, leader: str, version: str = "", leading: str | None = None) -> Settled:
+    def settle(self, leader: str, version: str = "", leading: str | None = None) -> LeaderRebalances:
         """All rebalances under a leader of a client, until the group settles.
 
         Args:
@@ -235,11 +235,11 @@ class Mixed:
         first = last = self.rebalance(leader, version, leading)
         while now.must_revoke(last):
             if rounds == _MOST_ROUNDS:
-                return Settled(first, last, now, None)
+                return LeaderRebalances(first, last, now, None)
             now = now.after(last, leader)
             last = now.rebalance(leader, version, leading)
             rounds += 1
-        return Settled(first, last, now, rounds)
+        return LeaderRebalances(first, last, now, rounds)
 
     def _believes(self, leader: str, claim: Claim | None) -> bool:
         """Whether a leader knows which partitions a member owns, if its assignor asks for them at all."""

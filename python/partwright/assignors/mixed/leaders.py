@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Led(Answer):
+class LeaderAnswer(Answer):
     """A group under one leader; its main table is that of the first rebalance's assignment.
 
     Attributes:
@@ -90,7 +90,7 @@ class Led(Answer):
 
 
 @dataclass(frozen=True)
-class Leaders(Answers[Led]):
+class Leaders(Answers[LeaderAnswer]):
     """A group under each of its leaders.
 
     Attributes:
@@ -100,7 +100,7 @@ class Leaders(Answers[Led]):
 
     DOCUMENT = "assign_clients"
 
-    parts: tuple[Led, ...]
+    parts: tuple[LeaderAnswer, ...]
     assumed: tuple[str, ...] = ()
 
     def to_arrow(self) -> pa.Table:
@@ -145,7 +145,7 @@ def leaders(
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
-        A sequence of one `Led` for each leader.
+        A sequence of one `LeaderAnswer` for each leader.
 
     Raises:
         PartwrightError: The group is invalid, a client or an assignor does not exist, no member has the leader's id, a
@@ -177,15 +177,15 @@ def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
     return leader.client, leader.version, leader.held.topics if leader.client == "kafkajs" else ()
 
 
-def _outcome_under(group: Mixed, leader: MixedMember) -> Led:
+def _outcome_under(group: Mixed, leader: MixedMember) -> LeaderAnswer:
     name = f"{leader.client}:{group.assignor}{leader.version}"
     try:
         first, last, _, rounds = group.settle(leader.client, leader.version, leader.id)
     except PartwrightError as error:
-        return Led(leader.id, name, str(error))
+        return LeaderAnswer(leader.id, name, str(error))
     readers = last.readers
     sizes = [len(pairs) for pairs in last.assignment.values()]
-    return Led(
+    return LeaderAnswer(
         leader.id,
         name,
         None,

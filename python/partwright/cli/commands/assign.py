@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from partwright.assignors.compare import Comparison
     from partwright.assignors.group_now import GroupNow
     from partwright.assignors.mixed.by_client import ClientAnswers
-    from partwright.assignors.mixed.leaders import Leaders, Led
+    from partwright.assignors.mixed.leaders import LeaderAnswer, Leaders
     from partwright.assignors.mixed.rolling import Rolls
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
@@ -310,7 +310,7 @@ def _group(
     return RealGroup(text)
 
 
-def _answer(text: str, assignor: str | None, leader: str | None) -> Assignment | Led | Leaders:
+def _answer(text: str, assignor: str | None, leader: str | None) -> Assignment | LeaderAnswer | Leaders:
     """The answer for one group: under the leader that decides, or by an assignor that does not depend on it."""
     from partwright.assignors.assign import assign
 
@@ -386,7 +386,7 @@ def _is_of_leader(assignor: object) -> bool:
     return name in offered or not (name in others or is_own(assignor))
 
 
-def _answer_under(group: Json, leader: str | None) -> Led | Leaders:
+def _answer_under(group: Json, leader: str | None) -> LeaderAnswer | Leaders:
     """The group's answer under one leader, the first member by default, or under each."""
     from partwright.assignors.mixed.leaders import leaders
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import Json
-from partwright.cli.input.files import Source, delimiter_option, format_option
+from partwright.cli.input.files import FileOptions, delimiter_option, format_option
 from partwright.cli.input.json import answer_of, named, print_answers
 from partwright.cli.input.options import (
     client_option,
@@ -207,7 +207,7 @@ def command(
     @contextmanager
     def records() -> Iterator[pa.RecordBatchReader]:
         with reading(file) as read:
-            yield reader(Source((file,), format_, delimiter).open, columns, key_type, read)
+            yield reader(FileOptions((file,), format_, delimiter).open, columns, key_type, read)
 
     if tune:
         with records() as rows:

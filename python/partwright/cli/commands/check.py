@@ -21,7 +21,7 @@ from partwright.cli.parsing import OUTPUT, Command, heading, option
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
-    from partwright.cli.input.files import Source
+    from partwright.cli.input.files import FileOptions
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @option("--show N", "How many misplaced records to show.", type=click.IntRange(min=0), default=10)
 @output_options
 def command(
-    source: Source,
+    source: FileOptions,
     max_share: float | None,
     min_used: float | None,
     show: int,

@@ -8,7 +8,7 @@ import click
 
 from partwright._check import is_topic
 from partwright.cli.input.connection import Connection, connection_options, reading_options
-from partwright.cli.input.files import Source, delimiter_option, format_option
+from partwright.cli.input.files import FileOptions, delimiter_option, format_option
 from partwright.cli.input.options import (
     client_names,
     column_option,
@@ -109,14 +109,14 @@ def command(
         format_, format_b_ = (format_ if format_b_ else None), format_b_ or format_
         delimiter, delimiter_b = (delimiter if delimiter_b else None), delimiter_b or delimiter
 
-    def records(source: Source, other: str, watch: Watch | None = None) -> RecordSource:
+    def records(source: FileOptions, other: str, watch: Watch | None = None) -> RecordSource:
         # Options for topics are not the file's.
         if is_topic(other) and not is_topic(source.name):
             return source.records(Connection(None, {}), None)
         return source.records(connection, bounds, watch)
 
     # Interrupted at A, nothing is known about B, so there is no answer.
-    first = records(Source((a,), format_, delimiter), b, reading)
-    second = records(Source((b,), format_b_, delimiter_b), a)
+    first = records(FileOptions((a,), format_, delimiter), b, reading)
+    second = records(FileOptions((b,), format_b_, delimiter_b), a)
     meeting = copartition(first, JoinSide(second, key_b, n_b, client_b, key_type_b, partition_b), **of_a)
     return exit_code(output.show(meeting, f"{a} and {b}"), *(meeting.read or ()))

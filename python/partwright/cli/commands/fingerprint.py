@@ -14,7 +14,7 @@ from partwright.cli.parsing import Command
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
-    from partwright.cli.input.files import Source
+    from partwright.cli.input.files import FileOptions
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @connection_options
 @output_options
 def command(
-    source: Source, connection: Connection, bounds: Bounds | None, output: Output, **columns: Any
+    source: FileOptions, connection: Connection, bounds: Bounds | None, output: Output, **columns: Any
 ) -> int:
     """Find which client wrote a topic, and for how many partitions, from where its keys are.
 

@@ -24,7 +24,7 @@ from partwright.cli.progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.cli.input.files import Source
+    from partwright.cli.input.files import FileOptions
 
 
 @click.command("place", cls=Command)
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @heading(OUTPUT)
 @json_option
 def command(
-    source: Source,
+    source: FileOptions,
     key: str,
     partitions: int,
     client: str,

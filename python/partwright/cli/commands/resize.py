@@ -15,7 +15,7 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
-    from partwright.cli.input.files import Source
+    from partwright.cli.input.files import FileOptions
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @flag("--plan", "Also print the steps, with each partition's numbers.", "with_plan")
 @output_options
 def command(
-    source: Source,
+    source: FileOptions,
     partition: str | None,
     offset: str | None,
     size: str | None,

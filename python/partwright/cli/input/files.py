@@ -25,7 +25,7 @@ _TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 @dataclass(frozen=True)
-class Source:
+class FileOptions:
     """The files that a command reads; nothing is opened until it is needed.
 
     Attributes:
@@ -97,8 +97,8 @@ def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], 
     )
 
 
-def _source(files: tuple[str, ...], format_: str | None, delimiter: str | None) -> Source:
-    return Source(files, format_, delimiter)
+def _source(files: tuple[str, ...], format_: str | None, delimiter: str | None) -> FileOptions:
+    return FileOptions(files, format_, delimiter)
 
 
 files_argument = combined(

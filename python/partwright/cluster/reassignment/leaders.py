@@ -26,7 +26,7 @@ def lead(problem: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
         Leaders with loads within their boxes, or as near to them as replicas allow, and the fewest changes from today's
         leaders among all such.
     """
-    leaders = _Leaders(problem, replicas)
+    leaders = _LeaderMoves(problem, replicas)
     even(leaders, leaders.loads(), *leader_boxes(problem, replicas))
     return leaders.leaders
 
@@ -46,7 +46,7 @@ def leader_boxes(problem: Problem, replicas: Sequence[Sequence[int]]) -> tuple[l
     return box(fair(total, Limits(problem.power, problem.base_leaders, most)))
 
 
-class _Leaders:
+class _LeaderMoves:
     """Leaders while they move: by giver, taker and cost, the partitions whose leader could move."""
 
     def __init__(self, problem: Problem, replicas: Sequence[Sequence[int]]) -> None:

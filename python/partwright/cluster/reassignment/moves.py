@@ -14,7 +14,7 @@ from typing import NamedTuple
 from partwright._check import MOST_LONG, Json, at_least_one, shown
 from partwright.errors import PartwrightError
 
-_MANY = 1_000_000
+_HIGHEST = 1_000_000
 
 
 class Move(NamedTuple):
@@ -167,12 +167,12 @@ def in_batches(
     max_seconds: float | None,
 ) -> tuple[Batch, ...]:
     """Cut moves into batches; see `Reassignment.batches`."""
-    limits = {"throttle": (throttle, MOST_LONG), "max_replicas": (max_replicas, _MANY)}
+    limits = {"throttle": (throttle, MOST_LONG), "max_replicas": (max_replicas, _HIGHEST)}
     for name, (limit, highest) in (limits | {"max_bytes": (max_bytes, MOST_LONG)}).items():
         if limit is not None:
             at_least_one(limit, name, highest)
     if max_seconds is not None and (
-        type(max_seconds) not in {int, float} or not 0 < max_seconds < _MANY * _MANY
+        type(max_seconds) not in {int, float} or not 0 < max_seconds < _HIGHEST * _HIGHEST
     ):
         raise PartwrightError(f"max_seconds is a number above 0, not {shown(max_seconds)}")
     if max_seconds is not None and throttle is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from partwright.cluster.reassignment.replicas import Replicas
 
 # How many brokers at the other end are tried for an exchange, and how many replicas near the wanted size.
-_ASKED = 8
+_MOST_PARTNERS = 8
 _NEAR = 3
 _NOTHING = 1e-9
 
@@ -83,7 +83,7 @@ def _best(
     gives = loads[broker] > scale.shares[broker]
     others = [at for at in range(len(loads)) if at != broker]
     others.sort(key=lambda at: scale.off(at, loads[at]), reverse=not gives)
-    pairs = [(broker, other) if gives else (other, broker) for other in others[:_ASKED]]
+    pairs = [(broker, other) if gives else (other, broker) for other in others[:_MOST_PARTNERS]]
     steps = (step for pair in pairs for step in _steps(replicas, scale, pair, least, most))
     return max(steps, key=lambda step: step.worth, default=None)
 
