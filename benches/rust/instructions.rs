@@ -12,7 +12,7 @@ use arrow_array::{
     StringArray, StringViewArray, StructArray,
 };
 use partwright_core::assignors::server::{self, Kind};
-use partwright_core::assignors::{Assignment, Assignor, Given, Lists};
+use partwright_core::assignors::{Assignment, Assignor, Input, Lists};
 use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
 use partwright_core::columnar;
 use partwright_core::group::classic;
@@ -245,10 +245,10 @@ impl Names {
 }
 
 /// A group whose members, the first `skipped` left out, subscribe to what `reads` says.
-fn given(names: &Names, size: Size, skipped: usize, reads: impl Fn(usize) -> Vec<u32>) -> Given<'_> {
+fn input(names: &Names, size: Size, skipped: usize, reads: impl Fn(usize) -> Vec<u32>) -> Input<'_> {
     let (topics, partitions, members) = size;
     let members = members - skipped;
-    let mut given = Given {
+    let mut input = Input {
         topics: names.topics.iter().map(String::as_str).collect(),
         partitions: vec![partitions; topics],
         missing: vec![false; topics],
@@ -259,13 +259,13 @@ fn given(names: &Names, size: Size, skipped: usize, reads: impl Fn(usize) -> Vec
         sends: vec![true; members],
         generations: vec![1; members],
         owned: Lists { offsets: vec![0; members + 1], values: Vec::new() },
-        ..Given::default()
+        ..Input::default()
     };
     for member in 0..members {
-        given.subscribed.values.extend(reads(member));
-        given.subscribed.end();
+        input.subscribed.values.extend(reads(member));
+        input.subscribed.end();
     }
-    given
+    input
 }
 
 fn client(assignor: Assignor, size: Size, halves: bool, before: Before) -> Outcome<i64> {
@@ -279,11 +279,11 @@ fn client(assignor: Assignor, size: Size, halves: bool, before: Before) -> Outco
         topics
     };
     let group = match before {
-        Before::Nothing => given(&names, size, 0, reads),
+        Before::Nothing => input(&names, size, 0, reads),
         Before::OneLeaves => {
-            let all = assignor.assign(&given(&names, size, 0, reads))?;
+            let all = assignor.assign(&input(&names, size, 0, reads))?;
             let first = all.offsets[1];
-            let mut group = given(&names, size, 1, reads);
+            let mut group = input(&names, size, 1, reads);
             let pairs = all.topics.into_iter().zip(all.partitions);
             group.owned.values = pairs.skip(first).collect();
             group.owned.offsets = all.offsets[1..].iter().map(|offset| offset - first).collect();
@@ -298,7 +298,7 @@ fn client(assignor: Assignor, size: Size, halves: bool, before: Before) -> Outco
 fn broker(kind: Kind, size: Size, odd: bool) -> Outcome<i64> {
     let names = Names::of(size);
     let reads = |member: usize| (0..).take(size.0).skip(usize::from(odd && member == 0)).collect();
-    let group = server::Group::new(&given(&names, size, 0, reads))?;
+    let group = server::Group::new(&input(&names, size, 0, reads))?;
     let mut found = None;
     counted(&mut || found = Some(server::assign(kind, black_box(&group))));
     Ok(sum(&found.ok_or("nothing was counted")??))
@@ -382,8 +382,8 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         keeps_spans: true,
         keeps_messages: false,
     };
-    let (mut given, mut found) = (Some(script), None);
-    counted(&mut || found = given.take().map(play::play));
+    let (mut input, mut found) = (Some(script), None);
+    counted(&mut || found = input.take().map(play::play));
     let played = found.ok_or("nothing was counted")??;
     let last = played.generations.last().ok_or("nobody has joined")?;
     let lists = last.assignment.iter().flat_map(|(member, list)| list.iter().map(move |it| (*member, it)));

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use partwright_core::assignors::server::{self, Group, Kind};
-use partwright_core::assignors::{Assignment, Given, Lists};
+use partwright_core::assignors::{Assignment, Input, Lists};
 use partwright_core::java::uuid::TopicId;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -101,30 +101,30 @@ impl Question {
 
     /// The group that is assigned: if one joins, the others own what the same assignor gave them.
     fn group(&self) -> Outcome<Group> {
-        let first = Group::new(&self.given(self.members, None))?;
+        let first = Group::new(&self.input(self.members, None))?;
         if !self.joins {
             return Ok(first);
         }
         let before = server::assign(self.kind, &first)?;
-        Ok(Group::new(&self.given(self.members + 1, Some(&before)))?)
+        Ok(Group::new(&self.input(self.members + 1, Some(&before)))?)
     }
 
-    fn given(&self, members: usize, before: Option<&Assignment>) -> Given<'_> {
-        let mut given = Given {
+    fn input(&self, members: usize, before: Option<&Assignment>) -> Input<'_> {
+        let mut input = Input {
             topics: self.topic_names.iter().map(String::as_str).collect(),
             partitions: vec![self.partitions; self.topic_names.len()],
             missing: vec![false; self.topic_names.len()],
             topic_ids: self.topic_names.iter().map(|name| TopicId::of_name(name)).collect(),
             members: self.member_names[..members].iter().map(String::as_str).collect(),
             instance_ids: vec![None; members],
-            ..Given::default()
+            ..Input::default()
         };
         for member in 0..members {
             let topics = self.subscribed(member);
-            given.subscribed.values.extend(topics.map(|topic| u32::try_from(topic).unwrap_or(0)));
-            given.subscribed.end();
+            input.subscribed.values.extend(topics.map(|topic| u32::try_from(topic).unwrap_or(0)));
+            input.subscribed.end();
         }
-        given.owned = match before {
+        input.owned = match before {
             Some(before) => {
                 let pairs = before.topics.iter().copied().zip(before.partitions.iter().copied());
                 let mut offsets = before.offsets.clone();
@@ -133,7 +133,7 @@ impl Question {
             }
             None => Lists { offsets: vec![0; members + 1], values: Vec::new() },
         };
-        given
+        input
     }
 
     /// A member that joins has all topics; with Kafka's buckets, it has those of the last bucket.
@@ -151,13 +151,13 @@ impl Question {
     }
 
     /// The sum of a hash of member, topic and partition over the whole answer.
-    fn checksum(&self, given: &Assignment) -> Outcome<u64> {
+    fn checksum(&self, input: &Assignment) -> Outcome<u64> {
         let topics = self.topic_names.len() as u64;
         let mut sum = 0_u64;
-        for (member, span) in given.offsets.windows(2).enumerate() {
+        for (member, span) in input.offsets.windows(2).enumerate() {
             for at in span[0]..span[1] {
-                let place = member as u64 * topics + u64::from(given.topics[at]);
-                let partition = u64::try_from(given.partitions[at])?;
+                let place = member as u64 * topics + u64::from(input.topics[at]);
+                let partition = u64::try_from(input.partitions[at])?;
                 let one =
                     (place * u64::from(self.partitions) + partition).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 sum = sum.wrapping_add((one ^ (one >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use partwright_core::assignors::{Assignment, Assignor, Given, Options};
+use partwright_core::assignors::{Assignment, Assignor, Input, Options};
 use partwright_core::java::uuid::TopicId;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -124,52 +124,52 @@ impl<'a> Numbers<'a> {
 pub(crate) fn assigned(case: &Case, seed: u64) -> Result<(Lists, bool), partwright_core::Error> {
     let (mut topics, mut racks) = (Numbers::default(), Numbers::default());
     let options = Options { seed, balance_racks: case.balance_racks, ..Options::default() };
-    let mut given = Given { options, ..Given::default() };
+    let mut input = Input { options, ..Input::default() };
     for topic in case.topics.names() {
         topics.of(topic);
     }
     let members: Vec<_> = case.members.iter().flat_map(threads).collect();
     for (id, member, thread) in &members {
-        given.members.push(id);
-        given.instance_ids.push(member.instance_id.as_deref());
-        given
+        input.members.push(id);
+        input.instance_ids.push(member.instance_id.as_deref());
+        input
             .member_racks
             .push(member.rack.as_deref().filter(|rack| !rack.is_empty()).map(|rack| racks.of(rack)));
-        given.generations.push(member.generation.unwrap_or(-1));
-        given.sends.push(member.owned.is_some());
+        input.generations.push(member.generation.unwrap_or(-1));
+        input.sends.push(member.owned.is_some());
         let reads = |topic: &&String| member.streams.as_ref().is_none_or(|each| each.has(*thread, topic));
-        given.subscribed.values.extend(member.topics.iter().filter(reads).map(|topic| topics.of(topic)));
-        given.subscribed.end();
+        input.subscribed.values.extend(member.topics.iter().filter(reads).map(|topic| topics.of(topic)));
+        input.subscribed.end();
         for (topic, partition) in member.owned.iter().flatten() {
-            given.owned.values.push((topics.of(topic), *partition));
+            input.owned.values.push((topics.of(topic), *partition));
         }
-        given.owned.end();
+        input.owned.end();
     }
-    given.partitions = topics.1.iter().map(|topic| case.topics.get(topic).copied().unwrap_or(0)).collect();
-    for (topic, &count) in topics.1.iter().zip(&given.partitions) {
+    input.partitions = topics.1.iter().map(|topic| case.topics.get(topic).copied().unwrap_or(0)).collect();
+    for (topic, &count) in topics.1.iter().zip(&input.partitions) {
         for partition in 0..count as usize {
             let replicas = case.racks.get(*topic).and_then(|racks| racks.get(partition));
-            given.racks.values.extend(replicas.into_iter().flatten().flatten().map(|rack| racks.of(rack)));
-            given.racks.end();
+            input.racks.values.extend(replicas.into_iter().flatten().flatten().map(|rack| racks.of(rack)));
+            input.racks.end();
             let leader = replicas.and_then(|replicas| replicas.first()?.as_deref());
-            given.leader_racks.push(leader.map(|rack| racks.of(rack)));
+            input.leader_racks.push(leader.map(|rack| racks.of(rack)));
         }
     }
-    given.topics.clone_from(&topics.1);
-    given.missing = topics.1.iter().map(|topic| case.topics.get(topic).is_none()).collect();
+    input.topics.clone_from(&topics.1);
+    input.missing = topics.1.iter().map(|topic| case.topics.get(topic).is_none()).collect();
     for topic in &topics.1 {
-        given.topic_ids.push(match case.topic_ids.get(*topic) {
+        input.topic_ids.push(match case.topic_ids.get(*topic) {
             Some(text) => text.parse()?,
             None => TopicId::of_name(topic),
         });
     }
     let Assignment { offsets, topics: numbers, partitions, chance } =
-        case.assignor.parse::<Assignor>()?.assign(&given)?;
+        case.assignor.parse::<Assignor>()?.assign(&input)?;
     let pair = |place: usize| (topics.1[numbers[place] as usize].to_owned(), partitions[place]);
     let list = |(member, id): (usize, &&str)| {
         ((*id).to_owned(), (offsets[member]..offsets[member + 1]).map(pair).collect())
     };
-    Ok((given.members.iter().enumerate().map(list).collect(), chance.is_some()))
+    Ok((input.members.iter().enumerate().map(list).collect(), chance.is_some()))
 }
 
 /// A member, once for each of its threads, with the thread's number.

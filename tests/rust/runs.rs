@@ -1,7 +1,7 @@
 //! The records of a column go where they go one by one, and leave the producer in the same state.
 
 use partwright_core::producer::{
-    Among, Draws, Otherwise, Partition, Producer, Queues, Record, Settings, Strategy as Known, Topic,
+    Among, Draws, Fallback, Partition, Producer, Queues, Record, Settings, Strategy as Known, Topic,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -26,7 +26,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         linger_ms,
         ignore_keys,
         among: Among::RoundRobin,
-        otherwise: Otherwise::RoundRobin,
+        fallback: Fallback::RoundRobin,
         ..Settings::new()
     })
 }

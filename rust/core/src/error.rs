@@ -17,14 +17,14 @@ pub struct Known {
     /// The setting, or the kind of name, that was refused.
     pub field: Option<&'static str>,
     /// The value that was given for it.
-    pub value: Option<Given>,
+    pub value: Option<RefusedValue>,
     /// The sentence without the row or the field at its beginning.
     pub reason: Option<String>,
 }
 
 /// A refused value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum RefusedValue {
     /// A whole number.
     Number(i64),
     /// A name.
@@ -212,11 +212,13 @@ impl Error {
     pub fn known(&self) -> Known {
         let named = |field, name: &str| Known {
             field: Some(field),
-            value: Some(Given::Text(name.to_owned())),
+            value: Some(RefusedValue::Text(name.to_owned())),
             ..Known::default()
         };
         match self {
-            Self::Partitions { given } => Known { value: Some(Given::Number(*given)), ..Known::default() },
+            Self::Partitions { given } => {
+                Known { value: Some(RefusedValue::Number(*given)), ..Known::default() }
+            }
             Self::UnknownClient { name, .. } => named("client", name),
             Self::UnknownKeyType { name, .. } => named("key_type", name),
             Self::UnknownAssignor { name, .. } | Self::UnknownClientAssignor { name, .. } => {
@@ -226,7 +228,7 @@ impl Error {
             Self::TopicId { given } => named("topic_id", given),
             Self::Setting { field, least, given } => Known {
                 field: Some(field),
-                value: Some(Given::Number(*given)),
+                value: Some(RefusedValue::Number(*given)),
                 reason: Some(at_least(*least, *given)),
                 ..Known::default()
             },
@@ -285,7 +287,7 @@ mod tests {
         let setting = Error::Setting { field: "linger.ms", least: 0, given: -1 };
         assert_eq!(setting.to_string(), "linger.ms must be at least 0, not -1");
         let Known { field, value, reason, row } = setting.known();
-        assert_eq!((row, field, value), (None, Some("linger.ms"), Some(Given::Number(-1))));
+        assert_eq!((row, field, value), (None, Some("linger.ms"), Some(RefusedValue::Number(-1))));
         assert_eq!(reason.as_deref(), Some("must be at least 0, not -1"));
 
         assert_eq!(Error::TooManyPartitions { most: 5 }.known(), Known::default());

@@ -29,7 +29,7 @@ mod names;
 pub mod placement;
 pub mod producer;
 
-pub use error::{Error, Given, Known, Result};
+pub use error::{Error, Known, RefusedValue, Result};
 pub use names::counted;
 
 #[cfg(doctest)]

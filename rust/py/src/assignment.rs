@@ -1,7 +1,7 @@
 //! Assignors: they take a group and return its assignment.
 
 use partwright_core::assignors::{Assignor as Known, Options};
-use partwright_core::columnar::{self, Many};
+use partwright_core::columnar::{self, AssignedGroups};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::java::{hash_map, topic_partition};
 use pyo3::prelude::*;
@@ -58,8 +58,8 @@ pub(crate) fn assign_groups(
         columnar::assign_groups(assignor.0, &groups, &members, &names, &topics, of_groups.as_deref())
     })?;
     match found {
-        Many::Refused(group) => Ok(Assigned::Refused(group)),
-        Many::Assigned(columns) => {
+        AssignedGroups::Refused(group) => Ok(Assigned::Refused(group)),
+        AssignedGroups::Assigned(columns) => {
             let columns = columns.into_iter().map(|column| to_pyarrow(py, column));
             Ok(Assigned::Columns(columns.collect::<Result<_, _>>()?))
         }

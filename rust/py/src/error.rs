@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use partwright_core::{Given, Known};
+use partwright_core::{Known, RefusedValue};
 use pyo3::exceptions::{PyException, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -144,8 +144,8 @@ fn parts<'py>(
     parts.set_item("row", row)?;
     parts.set_item("field", field)?;
     match value {
-        Some(Given::Number(number)) => parts.set_item("value", number)?,
-        Some(Given::Text(text)) => parts.set_item("value", text)?,
+        Some(RefusedValue::Number(number)) => parts.set_item("value", number)?,
+        Some(RefusedValue::Text(text)) => parts.set_item("value", text)?,
         None => parts.set_item("value", given)?,
     }
     parts.set_item("reason", reason)?;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partwright_core::producer::{
-    Among, Draws, Otherwise, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
+    Among, Draws, Fallback, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
 };
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
@@ -26,7 +26,8 @@ pub(crate) struct GivenSettings {
     refresh_ms: i64,
     available_only: bool,
     among: GivenAmong,
-    otherwise: GivenOtherwise,
+    #[pyo3(item("otherwise"))]
+    fallback: FallbackName,
 }
 
 struct GivenAmong(Among);
@@ -39,9 +40,9 @@ impl<'py> FromPyObject<'_, 'py> for GivenAmong {
     }
 }
 
-struct GivenOtherwise(Otherwise);
+struct FallbackName(Fallback);
 
-impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
+impl<'py> FromPyObject<'_, 'py> for FallbackName {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -94,7 +95,7 @@ impl Producer {
             refresh_ms: settings.refresh_ms,
             available_only: settings.available_only,
             among: settings.among.0,
-            otherwise: settings.otherwise.0,
+            fallback: settings.fallback.0,
         };
         let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
         let state = Core::new(strategy.0, settings, topics, draws)?;

@@ -5,7 +5,7 @@
 pub struct Assignment {
     /// Where each member's list begins, and where the last one ends.
     pub offsets: Vec<usize>,
-    /// The topic of each partition, as a place in [`Given::topics`](super::Given::topics).
+    /// The topic of each partition, as a place in [`Input::topics`](super::Input::topics).
     pub topics: Vec<u32>,
     /// The partition's number in its topic.
     pub partitions: Vec<i32>,

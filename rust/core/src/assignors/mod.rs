@@ -6,7 +6,7 @@
 //!
 //! | where | what it knows |
 //! | --- | --- |
-//! | `given`, `assignment`, `lists` | an assignor's input and answer |
+//! | `input`, `assignment`, `lists` | an assignor's input and answer |
 //! | `quotas` | how many partitions are a member's share |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
@@ -15,7 +15,7 @@
 
 mod assignment;
 mod client;
-mod given;
+mod input;
 mod legacy;
 mod lists;
 pub mod other_clients;
@@ -27,7 +27,7 @@ use std::str::FromStr;
 pub use assignment::{Assignment, Chance};
 pub use client::group::Group;
 use client::{range, round_robin, sticky};
-pub use given::{Given, MOST_PARTITIONS, NoRack, Options};
+pub use input::{Input, MOST_PARTITIONS, NoRack, Options};
 pub use lists::Lists;
 pub use quotas::Quota;
 
@@ -121,8 +121,8 @@ impl Assignor {
     /// Who reads what: a list of partitions for each member, in the order of Kafka's own list.
     ///
     /// ```
-    /// use partwright_core::assignors::{Assignor, Given, Lists};
-    /// let given = Given {
+    /// use partwright_core::assignors::{Assignor, Input, Lists};
+    /// let input = Input {
     ///     topics: vec!["t"],
     ///     partitions: vec![3],
     ///     members: vec!["c1", "c2"],
@@ -132,9 +132,9 @@ impl Assignor {
     ///     sends: vec![false; 2],
     ///     owned: Lists { offsets: vec![0; 3], values: vec![] },
     ///     generations: vec![-1; 2],
-    ///     ..Given::default()
+    ///     ..Input::default()
     /// };
-    /// let assignment = Assignor::Range.assign(&given)?;
+    /// let assignment = Assignor::Range.assign(&input)?;
     /// assert_eq!((assignment.offsets, assignment.partitions), (vec![0, 2, 3], vec![0, 1, 2]));
     /// # Ok::<(), partwright_core::Error>(())
     /// ```
@@ -143,30 +143,30 @@ impl Assignor {
     ///
     /// [`Error::Unassigned`] if Kafka's own assignor throws, [`Error::ClientFails`] if another client does, and those
     /// of [`Group::new`].
-    pub fn assign(self, given: &Given<'_>) -> Result<Assignment> {
+    pub fn assign(self, input: &Input<'_>) -> Result<Assignment> {
         match self {
-            Self::Range => on_the_client(given, |group| Ok(range::assign(group))),
-            Self::RoundRobin => on_the_client(given, round_robin::assign),
-            Self::Sticky => on_the_client(given, |group| sticky::assign(group, self.name(), false)),
-            Self::CooperativeSticky => on_the_client(given, |group| sticky::assign(group, self.name(), true)),
-            Self::Sticky28 => on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), false)),
+            Self::Range => on_the_client(input, |group| Ok(range::assign(group))),
+            Self::RoundRobin => on_the_client(input, round_robin::assign),
+            Self::Sticky => on_the_client(input, |group| sticky::assign(group, self.name(), false)),
+            Self::CooperativeSticky => on_the_client(input, |group| sticky::assign(group, self.name(), true)),
+            Self::Sticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, self.name(), false)),
             Self::CooperativeSticky28 => {
-                on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), true))
+                on_the_client(input, |group| legacy::sticky_2_8(group, self.name(), true))
             }
-            Self::Sticky23 => on_the_client(given, |group| legacy::sticky_2_3(group, self.name())),
-            Self::OldRange => on_the_client(given, |group| Ok(legacy::old_range::assign(group))),
-            Self::OldRoundRobin => on_the_client(given, |group| Ok(legacy::old_round_robin::assign(group))),
-            Self::Server(kind) => server::assign(kind, &server::Group::new(given)?),
-            Self::OtherClient(assignor) => assignor.assign(given),
+            Self::Sticky23 => on_the_client(input, |group| legacy::sticky_2_3(group, self.name())),
+            Self::OldRange => on_the_client(input, |group| Ok(legacy::old_range::assign(group))),
+            Self::OldRoundRobin => on_the_client(input, |group| Ok(legacy::old_round_robin::assign(group))),
+            Self::Server(kind) => server::assign(kind, &server::Group::new(input)?),
+            Self::OtherClient(assignor) => assignor.assign(input),
         }
     }
 }
 
 fn on_the_client(
-    given: &Given<'_>,
+    input: &Input<'_>,
     assign: impl FnOnce(&Group<'_>) -> Result<Lists<u32>>,
 ) -> Result<Assignment> {
-    let group = Group::new(given)?;
+    let group = Group::new(input)?;
     Ok(group.named(&assign(&group)?))
 }
 

@@ -8,7 +8,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
 use super::members::{Listed, Members, batch, column, offset, place, put_racks};
-use crate::assignors::{Assignor, Chance, Given, Lists, Options};
+use crate::assignors::{Assignor, Chance, Input, Lists, Options};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
@@ -43,7 +43,7 @@ pub fn assign(
         None => (Lists::default(), Vec::new()),
     };
     let counts: &Int32Array = column(topics, "partitions")?;
-    let mut given = Given {
+    let mut input = Input {
         topics: column::<StringArray>(topics, "name")?.iter().flatten().collect(),
         partitions: counts.iter().map(|count| count.map_or(0, place)).collect(),
         missing: counts.iter().map(|count| count.is_none()).collect(),
@@ -61,10 +61,10 @@ pub fn assign(
             None => Vec::new(),
         },
         options,
-        ..Given::default()
+        ..Input::default()
     };
-    members.put(&mut given, 0..members.len(), place);
-    let assignment = assignor.assign(&given)?;
+    members.put(&mut input, 0..members.len(), place);
+    let assignment = assignor.assign(&input)?;
     let offsets = offsets(&assignment.offsets)?;
     let topic: Int32Array = assignment.topics.into_iter().map(u32::cast_signed).collect();
     let int = |name: &str| Field::new(name, Int32Type::DATA_TYPE, false);

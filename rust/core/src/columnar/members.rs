@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 
-use crate::assignors::{Given, Lists, NoRack};
+use crate::assignors::{Input, Lists, NoRack};
 use crate::{Error, Result};
 
 /// The columns of members, as for [`assign`](super::assign).
@@ -42,23 +42,23 @@ impl<'a> Members<'a> {
     }
 
     /// Puts the members of these rows into a group without members; `number` has their topics' places in it.
-    pub(super) fn put(&self, given: &mut Given<'a>, rows: Range<usize>, number: impl Fn(i32) -> u32) {
+    pub(super) fn put(&self, input: &mut Input<'a>, rows: Range<usize>, number: impl Fn(i32) -> u32) {
         for row in rows.clone() {
-            given.members.push(self.ids.value(row));
-            given.instance_ids.push(self.instance_ids.is_valid(row).then(|| self.instance_ids.value(row)));
-            given.member_racks.push(self.racks.is_valid(row).then(|| place(self.racks.value(row))));
-            given.no_racks.extend(self.no_racks.map(|how| no_rack(how.value(row))));
-            given.sends.push(self.owned.is_valid(row));
+            input.members.push(self.ids.value(row));
+            input.instance_ids.push(self.instance_ids.is_valid(row).then(|| self.instance_ids.value(row)));
+            input.member_racks.push(self.racks.is_valid(row).then(|| place(self.racks.value(row))));
+            input.no_racks.extend(self.no_racks.map(|how| no_rack(how.value(row))));
+            input.sends.push(self.owned.is_valid(row));
         }
-        given.generations.extend_from_slice(&self.generations.values()[rows.clone()]);
-        given.subscribed.values.reserve(self.subscribed.all(rows.clone()).len());
-        given.owned.values.reserve(self.owned_topics.all(rows.clone()).len());
+        input.generations.extend_from_slice(&self.generations.values()[rows.clone()]);
+        input.subscribed.values.reserve(self.subscribed.all(rows.clone()).len());
+        input.owned.values.reserve(self.owned_topics.all(rows.clone()).len());
         for row in rows {
-            given.subscribed.values.extend(self.subscribed.get(row).iter().map(|&topic| number(topic)));
-            given.subscribed.end();
+            input.subscribed.values.extend(self.subscribed.get(row).iter().map(|&topic| number(topic)));
+            input.subscribed.end();
             let owned = self.owned_topics.get(row).iter().zip(self.owned_partitions.get(row));
-            given.owned.values.extend(owned.map(|(&topic, &partition)| (number(topic), partition)));
-            given.owned.end();
+            input.owned.values.extend(owned.map(|(&topic, &partition)| (number(topic), partition)));
+            input.owned.end();
         }
     }
 }
@@ -100,21 +100,21 @@ pub(super) fn batch(array: &dyn Array) -> Result<&StructArray> {
 }
 
 /// Places and racks, which the caller counted from 0.
-pub(super) fn place(given: i32) -> u32 {
-    given.cast_unsigned()
+pub(super) fn place(input: i32) -> u32 {
+    input.cast_unsigned()
 }
 
 /// Adds one partition: the racks of its replicas (negative for none), and separately the first one's.
 pub(super) fn put_racks(replicas: &[i32], racks: &mut Lists<u32>, leaders: &mut Vec<Option<u32>>) {
-    let rack = |given: &i32| u32::try_from(*given).ok();
+    let rack = |input: &i32| u32::try_from(*input).ok();
     leaders.push(replicas.first().and_then(rack));
     racks.values.extend(replicas.iter().filter_map(rack));
     racks.end();
 }
 
 /// How a member sends that it has no rack, by the caller's number for it.
-fn no_rack(given: i32) -> NoRack {
-    match given {
+fn no_rack(input: i32) -> NoRack {
+    match input {
         1 => NoRack::Null,
         2 => NoRack::Unsaid,
         _ => NoRack::Empty,
@@ -122,6 +122,6 @@ fn no_rack(given: i32) -> NoRack {
 }
 
 /// An offset as a place.
-pub(super) fn offset(given: i32) -> usize {
-    usize::try_from(given).unwrap_or(0)
+pub(super) fn offset(input: i32) -> usize {
+    usize::try_from(input).unwrap_or(0)
 }

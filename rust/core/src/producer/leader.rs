@@ -2,10 +2,10 @@
 //! partitioner.
 //!
 //! Among several, the settings choose ([`Among`]): the first, a drawn one, one after the other, or the key's partition
-//! modulo their number. Without such a leader, the settings' `otherwise` decides.
+//! modulo their number. Without such a leader, the settings' `fallback` decides.
 
 use super::draws::Draws;
-use super::otherwise::otherwise;
+use super::fallback::fall_back;
 use super::round_robin::Counter;
 use super::settings::{Among, Settings};
 use super::topic::Topic;
@@ -22,7 +22,7 @@ pub(super) fn partition(
 ) -> Result<i32> {
     if topic.near.is_empty() {
         let why = ("leader", "no leader is where it should be");
-        return otherwise(settings.otherwise, why, counter, topic, draws);
+        return fall_back(settings.fallback, why, counter, topic, draws);
     }
     let number = match (settings.among, keyed) {
         (Among::First, _) => 0,

@@ -5,9 +5,9 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `place`, `place_many` | one record's way to its partition, and that of a column of them |
+//! | `place`, `record_runs` | one record's way to its partition, and that of a column of them |
 //! | `strategy`, `versions` | the strategies, each with its rule; which one a name or a version of Kafka means |
-//! | `round_robin`, `random`, `sticky_cache`, `built_in`, `leader`, `old_null_key`, `old_round_robin`, `otherwise` | a rule each |
+//! | `round_robin`, `random`, `sticky_cache`, `built_in`, `leader`, `old_null_key`, `old_round_robin`, `fallback` | a rule each |
 //! | `on_new_batch` | strategies that are asked again before a batch begins |
 //! | `state` | what is kept between records |
 //! | `append`, `open_batches`, `sizes` | the batches that stand open, what an append does to one, and bytes |
@@ -16,16 +16,16 @@
 pub(crate) mod append;
 mod built_in;
 mod draws;
+mod fallback;
 mod leader;
 mod old_null_key;
 mod old_round_robin;
 mod on_new_batch;
 pub(crate) mod open_batches;
-mod otherwise;
 mod place;
-mod place_many;
 mod random;
 mod record;
+mod record_runs;
 mod round_robin;
 mod settings;
 pub(crate) mod sizes;
@@ -39,7 +39,7 @@ pub use built_in::Queues;
 pub use draws::Draws;
 pub use place::Producer;
 pub use record::Record;
-pub use settings::{Among, Otherwise, Settings};
+pub use settings::{Among, Fallback, Settings};
 pub use sizes::headers_size;
 pub use strategy::Strategy;
 pub use topic::{Partition, Topic};

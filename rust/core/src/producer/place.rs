@@ -7,7 +7,7 @@ use super::draws::Draws;
 use super::on_new_batch;
 use super::open_batches::{Appending, Batches};
 use super::record::Record;
-use super::settings::{Otherwise, Settings};
+use super::settings::{Fallback, Settings};
 use super::state::{State, TopicState};
 use super::strategy::{Batching, Strategy};
 use super::topic::Topic;
@@ -143,7 +143,7 @@ impl Producer {
     /// Whether -1 means that a record names no partition: kafka-go's balancers have no other way to say so, and its
     /// round robin then places such records. `ProducerRecord` refuses it.
     fn takes_unset(&self) -> bool {
-        self.strategy == Strategy::Explicit && self.settings.otherwise != Otherwise::Fail
+        self.strategy == Strategy::Explicit && self.settings.fallback != Fallback::Fail
     }
 
     /// Refuses a record's own partition if its topic does not have it.

@@ -14,7 +14,7 @@ use super::topic::Topic;
 use crate::Result;
 use crate::hashing::to_positive;
 
-/// A topic's counter; none before the first record. `leader` and `otherwise` count by it, too.
+/// A topic's counter; none before the first record. `leader` and `fallback` count by it, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counter(Option<i32>);
 

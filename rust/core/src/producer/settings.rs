@@ -23,7 +23,7 @@ pub struct Settings {
     /// How `leader` chooses among several.
     pub among: Among,
     /// What happens to records for which `explicit`, `field` or `leader` have no answer.
-    pub otherwise: Otherwise,
+    pub fallback: Fallback,
 }
 
 /// How one of several partitions is chosen.
@@ -41,7 +41,7 @@ pub enum Among {
 
 /// What happens if a strategy has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Otherwise {
+pub enum Fallback {
     /// The record is refused.
     Fail,
     /// One partition after the other, as `round-robin`.
@@ -61,7 +61,7 @@ impl Settings {
             refresh_ms: 600_000,
             available_only: false,
             among: Among::Random,
-            otherwise: Otherwise::Fail,
+            fallback: Fallback::Fail,
         }
     }
 
@@ -100,7 +100,7 @@ impl FromStr for Among {
     }
 }
 
-impl FromStr for Otherwise {
+impl FromStr for Fallback {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::built_in::Stickiness;
-use super::otherwise::otherwise;
+use super::fallback::fall_back;
 use super::record::Record;
 use super::settings::Settings;
 use super::state::{State, TopicState};
@@ -163,10 +163,10 @@ impl Strategy {
             Self::Key => return Ok(keyed),
             Self::Explicit => {
                 let why = ("explicit", "it names no partition");
-                otherwise(settings.otherwise, why, counter, metadata, draws)
+                fall_back(settings.fallback, why, counter, metadata, draws)
             }
             Self::Field => keyed.map_or_else(
-                || otherwise(settings.otherwise, ("field", "its field is null"), counter, metadata, draws),
+                || fall_back(settings.fallback, ("field", "its field is null"), counter, metadata, draws),
                 Ok,
             ),
             Self::RoundRobin | Self::RoundRobin28 => counter.partition(metadata),

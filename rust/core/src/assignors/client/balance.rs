@@ -5,7 +5,7 @@ use super::partition_movements::Movements;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
 use super::subscriptions::Topics;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::{Error, Result};
 
 /// The versions of the balancing.

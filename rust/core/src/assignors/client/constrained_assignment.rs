@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::group::Group;
 use super::owned_partitions::Claims;
 use super::rack_awareness;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 //! has given them up.
 
 use super::group::Group;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 
 /// Takes partitions that one member gains and another loses from the gaining member's list
 /// (`computePartitionsTransferringOwnership`); the constrained algorithm keeps its own record instead.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::subscribed::Subscribed;
-use crate::assignors::given::{Given, MOST_PARTITIONS, NONE};
+use crate::assignors::input::{Input, MOST_PARTITIONS, NONE};
 use crate::assignors::{Assignment, Lists};
 use crate::java::hash_map::Walker;
 use crate::java::strings::{by, ranks, sorted};
@@ -38,8 +38,8 @@ pub struct Group<'a> {
     racks: Option<Lists<u32>>,
     /// The order in which `old-roundrobin` deals the one topic's partitions, if it is given.
     pub(crate) order: Vec<u32>,
-    given_topics: Vec<u32>,
-    given_members: Vec<u32>,
+    topic_places: Vec<u32>,
+    member_places: Vec<u32>,
 }
 
 impl<'a> Group<'a> {
@@ -48,46 +48,46 @@ impl<'a> Group<'a> {
     /// # Errors
     ///
     /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
-    pub fn new(given: &Given<'a>) -> Result<Self> {
-        let (given_topics, topic) = sorted(&given.topics);
-        let (given_members, member) = sorted(&given.members);
-        let topics: Vec<_> = given_topics.iter().map(|&place| given.topics[place as usize]).collect();
-        let members: Vec<_> = given_members.iter().map(|&place| given.members[place as usize]).collect();
+    pub fn new(input: &Input<'a>) -> Result<Self> {
+        let (topic_places, topic) = sorted(&input.topics);
+        let (member_places, member) = sorted(&input.members);
+        let topics: Vec<_> = topic_places.iter().map(|&place| input.topics[place as usize]).collect();
+        let members: Vec<_> = member_places.iter().map(|&place| input.members[place as usize]).collect();
         let mut walker = Walker::of_names(&members);
         let order = walker.walk(&member);
         let mut group = Self {
             second_walk: walker.walk(&order),
             walk: order,
-            subscribed: Subscribed::new(given, &given_members, &topic),
+            subscribed: Subscribed::new(input, &member_places, &topic),
             owned: Lists::default(),
             absent: Vec::new(),
-            generations: by(&given_members, &given.generations),
-            sends: by(&given_members, &given.sends),
-            instances: ranks(&by(&given_members, &given.instance_ids)),
-            member_racks: by(&given_members, &given.member_racks),
+            generations: by(&member_places, &input.generations),
+            sends: by(&member_places, &input.sends),
+            instances: ranks(&by(&member_places, &input.instance_ids)),
+            member_racks: by(&member_places, &input.member_racks),
             racks: None,
-            order: given.order.clone(),
+            order: input.order.clone(),
             starts: vec![0],
             topic_of: Vec::new(),
             beyond: Vec::new(),
             topics,
-            given_topics,
-            given_members,
+            topic_places,
+            member_places,
         };
-        group.number_partitions(given)?;
-        group.take_racks(given);
-        group.take_owned(given, &topic);
+        group.number_partitions(input)?;
+        group.take_racks(input);
+        group.take_owned(input, &topic);
         Ok(group)
     }
 
-    fn number_partitions(&mut self, given: &Given<'_>) -> Result<()> {
+    fn number_partitions(&mut self, input: &Input<'_>) -> Result<()> {
         let mut wanted = vec![false; self.topics.len()];
         for &topic in self.subscribed.named() {
             wanted[topic as usize] = true;
         }
         let mut end = 0_u32;
-        for (&place, wanted) in self.given_topics.iter().zip(wanted) {
-            let count = if wanted { given.partitions[place as usize] } else { 0 };
+        for (&place, wanted) in self.topic_places.iter().zip(wanted) {
+            let count = if wanted { input.partitions[place as usize] } else { 0 };
             end = end
                 .checked_add(count)
                 .filter(|&end| end <= MOST_PARTITIONS)
@@ -102,19 +102,19 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    fn take_racks(&mut self, given: &Given<'_>) {
-        if given.racks.is_empty() || self.member_racks.iter().all(Option::is_none) {
+    fn take_racks(&mut self, input: &Input<'_>) {
+        if input.racks.is_empty() || self.member_racks.iter().all(Option::is_none) {
             return;
         }
         let mut first = vec![0];
-        for &count in &given.partitions {
+        for &count in &input.partitions {
             first.push(first[first.len() - 1] + count as usize);
         }
         let mut racks = Lists::default();
-        for (topic, &place) in self.given_topics.iter().enumerate() {
+        for (topic, &place) in self.topic_places.iter().enumerate() {
             for partition in 0..self.count(topic) as usize {
                 let start = racks.values.len();
-                for &rack in given.racks.get(first[place as usize] + partition) {
+                for &rack in input.racks.get(first[place as usize] + partition) {
                     if !racks.values[start..].contains(&rack) {
                         racks.values.push(rack);
                     }
@@ -125,11 +125,11 @@ impl<'a> Group<'a> {
         self.racks = Some(racks);
     }
 
-    fn take_owned(&mut self, given: &Given<'_>, topic: &[u32]) {
+    fn take_owned(&mut self, input: &Input<'_>, topic: &[u32]) {
         let mut beyond = BTreeMap::new();
-        self.owned.values.reserve(given.owned.values.len());
-        for &place in &self.given_members {
-            for &(place, partition) in given.owned.get(place as usize) {
+        self.owned.values.reserve(input.owned.values.len());
+        for &place in &self.member_places {
+            for &(place, partition) in input.owned.get(place as usize) {
                 let topic = topic[place as usize];
                 let (start, count) = (self.starts[topic as usize], self.count(topic as usize));
                 let number = match u32::try_from(partition) {
@@ -238,7 +238,7 @@ impl<'a> Group<'a> {
     /// An assignment in the numbers of the input.
     pub(crate) fn named(&self, lists: &Lists<u32>) -> Assignment {
         let mut members = vec![0_u32; self.members()];
-        for (member, &place) in (0..).zip(&self.given_members) {
+        for (member, &place) in (0..).zip(&self.member_places) {
             members[place as usize] = member;
         }
         let mut named = Assignment {
@@ -249,7 +249,7 @@ impl<'a> Group<'a> {
         };
         for member in members {
             for &partition in lists.get(member as usize) {
-                named.topics.push(self.given_topics[self.topic_of[partition as usize] as usize]);
+                named.topics.push(self.topic_places[self.topic_of[partition as usize] as usize]);
                 named.partitions.push(self.number(partition));
             }
             named.offsets.push(named.topics.len());

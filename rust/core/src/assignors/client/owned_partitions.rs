@@ -1,7 +1,7 @@
 //! What members say that they own, and who is believed: `AbstractStickyAssignor.allSubscriptionsEqual`.
 
 use super::group::Group;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::java::hash_map::Walker;
 
@@ -29,8 +29,8 @@ impl Claims {
     pub(crate) fn new(group: &Group<'_>, cooperative: bool) -> Self {
         let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
         let equal_subscriptions = first_unequal(group).is_none();
-        let is_as_given = cooperative || equal_subscriptions;
-        let sent = if is_as_given { as_given(group, &partitions) } else { by_topic(group, &partitions) };
+        let is_as_sent = cooperative || equal_subscriptions;
+        let sent = if is_as_sent { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
         let naming = group.generations.iter().zip(&group.sends).filter(|&(_, &sends)| sends || cooperative);
         let mut found = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
@@ -99,14 +99,14 @@ pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
 
 /// What members own, as they send it: the entries of `partitions`, which runs parallel to all that is owned, that are
 /// partitions.
-pub(crate) fn as_given(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
-    let mut given = Lists::default();
+pub(crate) fn as_sent(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
+    let mut lists = Lists::default();
     for member in 0..group.members() {
         let owned = &partitions[group.owned.offsets[member]..group.owned.offsets[member + 1]];
-        given.values.extend(owned.iter().filter(|&&partition| partition != NONE));
-        given.end();
+        lists.values.extend(owned.iter().filter(|&&partition| partition != NONE));
+        lists.end();
     }
-    given
+    lists
 }
 
 /// The same, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::assignors::given::Given;
+use crate::assignors::input::Input;
 use crate::assignors::lists::Lists;
 
 /// The members' subscriptions as they were given. Most groups have one list of topics, or a few. Each is kept once, so
@@ -16,12 +16,12 @@ pub(crate) struct Subscribed {
 
 impl Subscribed {
     /// The subscriptions of `members` (places in the input), with the topics' numbers.
-    pub(crate) fn new(given: &Given<'_>, members: &[u32], numbers: &[u32]) -> Self {
+    pub(crate) fn new(input: &Input<'_>, members: &[u32], numbers: &[u32]) -> Self {
         let (mut lists, mut of) = (Lists::default(), Vec::with_capacity(members.len()));
         let mut known = FxHashMap::<&[u32], u32>::default();
         let mut last: (&[u32], u32) = (&[], 0);
         for &place in members {
-            let topics = given.subscribed.get(place as usize);
+            let topics = input.subscribed.get(place as usize);
             if of.is_empty() || last.0 != topics {
                 let next = u32::try_from(lists.len()).unwrap_or(u32::MAX);
                 last = (topics, *known.entry(topics).or_insert(next));

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::assignors::client::group::Group;
-use crate::assignors::client::owned_partitions::{as_given, by_topic};
-use crate::assignors::given::NONE;
+use crate::assignors::client::owned_partitions::{as_sent, by_topic};
+use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::java::hash_map::Walker;
 use crate::java::strings::hash_code;
@@ -55,7 +55,7 @@ impl Claims {
         hashes.extend(
             beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic as usize], number)),
         );
-        let sent = if cooperative { as_given(group, &partitions) } else { by_topic(group, &partitions) };
+        let sent = if cooperative { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
         Self { sent, hashes }
     }
 

@@ -7,7 +7,7 @@ use super::owned_partitions::Claims;
 use crate::Result;
 use crate::assignors::client::constrained_assignment::uneven;
 use crate::assignors::client::group::Group;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::quotas::Quota;
 
 /// What each member reads; if `cooperative`, without what changes hands.

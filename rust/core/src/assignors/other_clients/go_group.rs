@@ -1,7 +1,7 @@
 //! A group as Go's clients see it: names become numbers in the order of their bytes, which is Go's order of strings.
 
 use super::{answer, in_byte_order};
-use crate::assignors::{Assignment, Chance, Given, Lists, MOST_PARTITIONS};
+use crate::assignors::{Assignment, Chance, Input, Lists, MOST_PARTITIONS};
 use crate::go::draws::Draws;
 use crate::{Error, Result};
 
@@ -11,7 +11,7 @@ pub(super) const MAP_ORDER: &str = "Go walks its maps in an order that it draws 
 /// A group in numbers. A topic that nobody reads or that the brokers do not know has no partitions.
 #[derive(Debug)]
 pub(super) struct GoGroup<'a> {
-    given: &'a Given<'a>,
+    input: &'a Input<'a>,
     /// By topic, its place in the input.
     topic_places: Vec<u32>,
     /// By member, the same.
@@ -40,14 +40,14 @@ impl<'a> GoGroup<'a> {
     /// # Errors
     ///
     /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
-    pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
-        let (topic_places, topic) = sorted(&given.topics);
-        let (member_places, joined) = sorted(&given.members);
-        let mut instance_ids: Vec<_> = given.instance_ids.iter().flatten().collect();
+    pub(super) fn new(input: &'a Input<'a>) -> Result<Self> {
+        let (topic_places, topic) = sorted(&input.topics);
+        let (member_places, joined) = sorted(&input.members);
+        let mut instance_ids: Vec<_> = input.instance_ids.iter().flatten().collect();
         instance_ids.sort_unstable();
         instance_ids.dedup();
         let mut group = Self {
-            given,
+            input,
             joined,
             starts: vec![0],
             topic_of: Vec::new(),
@@ -62,15 +62,15 @@ impl<'a> GoGroup<'a> {
         };
         for &place in &group.member_places {
             let place = place as usize;
-            let subscribed = given.subscribed.get(place).iter().map(|&name| topic[name as usize]);
+            let subscribed = input.subscribed.get(place).iter().map(|&name| topic[name as usize]);
             group.subscribed.values.extend(subscribed);
             group.subscribed.end();
-            let owned = given.owned.get(place).iter().map(|&(name, number)| (topic[name as usize], number));
+            let owned = input.owned.get(place).iter().map(|&(name, number)| (topic[name as usize], number));
             group.owned.values.extend(owned);
             group.owned.end();
-            group.generations.push(given.generations[place]);
-            group.member_racks.push(given.member_racks[place]);
-            let instance = given.instance_ids[place].and_then(|id| instance_ids.binary_search(&&id).ok());
+            group.generations.push(input.generations[place]);
+            group.member_racks.push(input.member_racks[place]);
+            let instance = input.instance_ids[place].and_then(|id| instance_ids.binary_search(&&id).ok());
             group.instances.push(instance.and_then(|instance| u32::try_from(instance).ok()));
         }
         group.number_partitions()?;
@@ -85,7 +85,7 @@ impl<'a> GoGroup<'a> {
         }
         let mut end = 0_u32;
         for (&place, wanted) in self.topic_places.iter().zip(wanted) {
-            let count = if wanted { self.given.partitions[place as usize] } else { 0 };
+            let count = if wanted { self.input.partitions[place as usize] } else { 0 };
             end = end
                 .checked_add(count)
                 .filter(|&end| end <= MOST_PARTITIONS)
@@ -101,17 +101,17 @@ impl<'a> GoGroup<'a> {
 
     fn take_racks(&mut self) {
         self.leader_racks = vec![None; self.topic_of.len()];
-        if self.given.leader_racks.is_empty() {
+        if self.input.leader_racks.is_empty() {
             return;
         }
         let mut first = vec![0];
-        for &count in &self.given.partitions {
+        for &count in &self.input.partitions {
             first.push(first[first.len() - 1] + count as usize);
         }
         for (topic, &place) in self.topic_places.iter().enumerate() {
             let first = first[place as usize];
             for (number, partition) in self.partitions(topic).enumerate() {
-                self.leader_racks[partition as usize] = self.given.leader_racks[first + number];
+                self.leader_racks[partition as usize] = self.input.leader_racks[first + number];
             }
         }
     }
@@ -119,7 +119,7 @@ impl<'a> GoGroup<'a> {
     /// Whether a leader of `cooperative-sticky` does not believe what a member of another client owns, because that
     /// sends no generation.
     pub(super) fn is_disbelieved(&self, member: u32) -> bool {
-        self.given.options.as_read && self.generations[member as usize] < 0
+        self.input.options.as_read && self.generations[member as usize] < 0
     }
 
     pub(super) fn members(&self) -> usize {
@@ -136,11 +136,11 @@ impl<'a> GoGroup<'a> {
     }
 
     pub(super) fn topic_name(&self, topic: u32) -> &'a str {
-        self.given.topics[self.topic_places[topic as usize] as usize]
+        self.input.topics[self.topic_places[topic as usize] as usize]
     }
 
     pub(super) fn member_name(&self, member: u32) -> &'a str {
-        self.given.members[self.member_places[member as usize] as usize]
+        self.input.members[self.member_places[member as usize] as usize]
     }
 
     /// A partition's number in its topic.
@@ -168,7 +168,7 @@ impl<'a> GoGroup<'a> {
 
     /// Go's random choices, from the given seed.
     pub(super) fn draws(&self) -> Draws {
-        Draws::new(self.given.options.seed)
+        Draws::new(self.input.options.seed)
     }
 
     /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.

@@ -11,16 +11,16 @@ use crate::go::map::Map;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("kafka-go:range", |given| {
-        let group = GoGroup::new(given)?;
+    ClientAssignor::new("kafka-go:range", |input| {
+        let group = GoGroup::new(input)?;
         Ok(group.named(&range(&group), None))
     }),
-    ClientAssignor::new("kafka-go:roundrobin", |given| {
-        let group = GoGroup::new(given)?;
+    ClientAssignor::new("kafka-go:roundrobin", |input| {
+        let group = GoGroup::new(input)?;
         Ok(group.named(&round_robin(&group), None))
     }),
-    ClientAssignor::new("kafka-go:rack-affinity", |given| {
-        let group = GoGroup::new(given)?;
+    ClientAssignor::new("kafka-go:rack-affinity", |input| {
+        let group = GoGroup::new(input)?;
         let lists = rack_affinity(&group, &mut group.draws());
         let chance = Chance { why: MAP_ORDER, same: &[] };
         Ok(group.named(&lists, has_choice(&group).then_some(chance)))

@@ -1,7 +1,7 @@
 //! `RoundRobinAssigner` of kafkajs 2.2.4: the leader's topics in turn over all members, whatever the others read.
 
 use super::{ClientAssignor, answer};
-use crate::assignors::{Assignment, Given, MOST_PARTITIONS};
+use crate::assignors::{Assignment, Input, MOST_PARTITIONS};
 use crate::java::strings::compare;
 use crate::{Error, Result};
 
@@ -10,22 +10,22 @@ pub(super) const ASSIGNORS: &[ClientAssignor] =
     &[ClientAssignor::new("kafkajs:RoundRobinAssigner", round_robin)];
 
 /// The first member leads.
-fn round_robin(given: &Given<'_>) -> Result<Assignment> {
-    if given.members.is_empty() {
+fn round_robin(input: &Input<'_>) -> Result<Assignment> {
+    if input.members.is_empty() {
         return Ok(answer(&[], None));
     }
-    let topics = in_an_object(given, given.subscribed.get(0));
-    let total: u64 = topics.iter().map(|&topic| u64::from(given.partitions[topic as usize])).sum();
+    let topics = in_an_object(input, input.subscribed.get(0));
+    let total: u64 = topics.iter().map(|&topic| u64::from(input.partitions[topic as usize])).sum();
     if total > u64::from(MOST_PARTITIONS) {
         return Err(Error::TooManyPartitions { most: MOST_PARTITIONS });
     }
-    let mut members: Vec<u32> = (0..).take(given.members.len()).collect();
+    let mut members: Vec<u32> = (0..).take(input.members.len()).collect();
     // JavaScript sorts by UTF-16 units, as Java does.
-    members.sort_by(|&one, &other| compare(given.members[one as usize], given.members[other as usize]));
+    members.sort_by(|&one, &other| compare(input.members[one as usize], input.members[other as usize]));
     let mut turn = members.into_iter().cycle();
-    let mut lists = vec![Vec::new(); given.members.len()];
+    let mut lists = vec![Vec::new(); input.members.len()];
     for topic in topics {
-        for (number, member) in (0..given.partitions[topic as usize].cast_signed()).zip(turn.by_ref()) {
+        for (number, member) in (0..input.partitions[topic as usize].cast_signed()).zip(turn.by_ref()) {
             lists[member as usize].push((topic, number));
         }
     }
@@ -33,11 +33,11 @@ fn round_robin(given: &Given<'_>) -> Result<Assignment> {
 }
 
 /// Topics as the keys of a JavaScript object: each once, and those that are array indices first, by their numbers.
-fn in_an_object(given: &Given<'_>, subscribed: &[u32]) -> Vec<u32> {
-    let mut seen = vec![false; given.topics.len()];
+fn in_an_object(input: &Input<'_>, subscribed: &[u32]) -> Vec<u32> {
+    let mut seen = vec![false; input.topics.len()];
     let mut topics = subscribed.to_vec();
     topics.retain(|&topic| !std::mem::replace(&mut seen[topic as usize], true));
-    topics.sort_by_key(|&topic| array_index(given.topics[topic as usize]).map_or(u64::MAX, u64::from));
+    topics.sort_by_key(|&topic| array_index(input.topics[topic as usize]).map_or(u64::MAX, u64::from));
     topics
 }
 

@@ -1,6 +1,6 @@
 //! The assignors of other clients than Java's, each under `CLIENT:ASSIGNOR[@VERSION]`, exact to the client's own.
 //!
-//! An assignor here is a function from what that client's leader sees ([`Given`]) to its answer ([`Assignment`]).
+//! An assignor here is a function from what that client's leader sees ([`Input`]) to its answer ([`Assignment`]).
 //! Orders count: members are in the order of the `JoinGroup` response, topics in that of the Metadata response, and
 //! each subscription is as its member sent it. Each client has a file or a folder, whose `ASSIGNORS` are its rows of
 //! the one table of names.
@@ -15,7 +15,7 @@ mod librdkafka;
 mod numbered;
 mod sarama;
 
-use super::{Assignment, Assignor, Chance, Given};
+use super::{Assignment, Assignor, Chance, Input};
 use crate::names::nearest;
 use crate::{Error, Result};
 
@@ -24,11 +24,11 @@ use crate::{Error, Result};
 pub struct ClientAssignor {
     /// `CLIENT:ASSIGNOR`, with `@VERSION` if that version answers differently from today's.
     name: &'static str,
-    assign: fn(&Given<'_>) -> Result<Assignment>,
+    assign: fn(&Input<'_>) -> Result<Assignment>,
 }
 
 impl ClientAssignor {
-    const fn new(name: &'static str, assign: fn(&Given<'_>) -> Result<Assignment>) -> Self {
+    const fn new(name: &'static str, assign: fn(&Input<'_>) -> Result<Assignment>) -> Self {
         Self { name, assign }
     }
 
@@ -47,8 +47,8 @@ impl ClientAssignor {
         wire_name(self.name)
     }
 
-    pub(super) fn assign(&self, given: &Given<'_>) -> Result<Assignment> {
-        (self.assign)(given)
+    pub(super) fn assign(&self, client_name: &Input<'_>) -> Result<Assignment> {
+        (self.assign)(client_name)
     }
 }
 
@@ -83,19 +83,19 @@ pub(super) fn parse(name: &str) -> Result<Assignor> {
     if let Some((_, found)) = known.iter().find(|(known, _)| *known == name) {
         return Ok(*found);
     }
-    let (given, rest) = name.split_once(':').unwrap_or((name, ""));
+    let (client_name, rest) = name.split_once(':').unwrap_or((name, ""));
     let wire = rest.split_once('@').map_or(rest, |(wire, _)| wire);
     let known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
-    let of_client: Vec<_> = known.iter().copied().filter(|known| client(known) == given).collect();
+    let of_client: Vec<_> = known.iter().copied().filter(|known| client(known) == client_name).collect();
     let versions: Vec<_> = of_client.iter().copied().filter(|known| wire_name(known) == wire).collect();
     let (reason, among) = if of_client.is_empty() {
         let clients = distinct(known.iter().map(|known| client(known)));
         (format!("the clients with assignors are {}", clients.join(", ")), known)
     } else if versions.is_empty() {
         let wires = distinct(of_client.iter().map(|known| wire_name(known)));
-        (format!("{given} has {}", wires.join(", ")), of_client)
+        (format!("{client_name} has {}", wires.join(", ")), of_client)
     } else {
-        (format!("of {given}:{wire} there are {}", versions.join(", ")), Vec::new())
+        (format!("of {client_name}:{wire} there are {}", versions.join(", ")), Vec::new())
     };
     let nearest = nearest(name, &among);
     Err(Error::UnknownClientAssignor { name: name.to_owned(), reason, nearest })

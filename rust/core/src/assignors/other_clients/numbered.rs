@@ -1,13 +1,13 @@
 //! A group in numbers: topics and members by the bytes of their names, partitions by topic and number.
 
 use super::{answer, in_byte_order};
-use crate::assignors::given::{MOST_PARTITIONS, NONE};
-use crate::assignors::{Assignment, Chance, Given};
+use crate::assignors::input::{MOST_PARTITIONS, NONE};
+use crate::assignors::{Assignment, Chance, Input};
 use crate::{Error, Result};
 
 /// The topics are those that somebody subscribes to and that the cluster has, because the leader asks only for these.
 pub(super) struct Numbered<'a> {
-    pub(super) given: &'a Given<'a>,
+    pub(super) input: &'a Input<'a>,
     /// The place of each member, in the order of its ID's bytes.
     pub(super) places: Vec<u32>,
     /// The number of each member, by its place.
@@ -28,28 +28,28 @@ impl<'a> Numbered<'a> {
     /// # Errors
     ///
     /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
-    pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
-        let places = in_byte_order(&given.members);
+    pub(super) fn new(input: &'a Input<'a>) -> Result<Self> {
+        let places = in_byte_order(&input.members);
         let mut group = Self {
-            numbers: inverse(&places, given.members.len()),
-            given,
-            topics: in_byte_order(&given.topics),
+            numbers: inverse(&places, input.members.len()),
+            input,
+            topics: in_byte_order(&input.topics),
             topic_numbers: Vec::new(),
             starts: vec![0],
             topic_of: Vec::new(),
             subscribed: Vec::new(),
             places,
         };
-        let mut wanted = vec![false; given.topics.len()];
-        for &topic in &given.subscribed.values {
-            wanted[topic as usize] = given.missing.get(topic as usize) != Some(&true);
+        let mut wanted = vec![false; input.topics.len()];
+        for &topic in &input.subscribed.values {
+            wanted[topic as usize] = input.missing.get(topic as usize) != Some(&true);
         }
         group.topics.retain(|&topic| wanted[topic as usize]);
-        group.topic_numbers = inverse(&group.topics, given.topics.len());
+        group.topic_numbers = inverse(&group.topics, input.topics.len());
         let mut end = 0_u32;
         for &topic in &group.topics {
             end = end
-                .checked_add(given.partitions[topic as usize])
+                .checked_add(input.partitions[topic as usize])
                 .filter(|&end| end <= MOST_PARTITIONS)
                 .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
             group.starts.push(end);
@@ -63,7 +63,7 @@ impl<'a> Numbered<'a> {
         group.subscribed = group
             .places
             .iter()
-            .map(|&place| given.subscribed.get(place as usize).iter().filter_map(number).collect())
+            .map(|&place| input.subscribed.get(place as usize).iter().filter_map(number).collect())
             .collect();
         Ok(group)
     }

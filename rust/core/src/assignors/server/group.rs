@@ -4,7 +4,7 @@
 use super::partition_runs::{self, Run};
 use super::subscribers::Subscribers;
 use crate::assignors::assignment::Assignment;
-use crate::assignors::given::{Given, MOST_PARTITIONS};
+use crate::assignors::input::{Input, MOST_PARTITIONS};
 use crate::assignors::lists::Lists;
 use crate::java::hash_map::Walker;
 use crate::java::strings::{by, ranks, sorted};
@@ -30,8 +30,8 @@ pub struct Group {
     pub(super) owned: Lists<(u32, u32)>,
     /// Members in the order of `RangeAssignor`: first those with an instance ID, by that, then the others by their IDs.
     pub(super) static_first: Vec<u32>,
-    given_topics: Vec<u32>,
-    given_members: Vec<u32>,
+    topic_places: Vec<u32>,
+    member_places: Vec<u32>,
 }
 
 impl Group {
@@ -40,37 +40,37 @@ impl Group {
     /// # Errors
     ///
     /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
-    pub fn new(given: &Given<'_>) -> Result<Self> {
-        let (given_topics, topic) = sorted(&given.topics);
-        let walk = walk(&given.members);
+    pub fn new(input: &Input<'_>) -> Result<Self> {
+        let (topic_places, topic) = sorted(&input.topics);
+        let walk = walk(&input.members);
         let mut group = Self {
-            ids: by(&given_topics, &given.topic_ids),
-            counts: vec![0; given_topics.len()],
-            subscribers: vec![0; given_topics.len()],
+            ids: by(&topic_places, &input.topic_ids),
+            counts: vec![0; topic_places.len()],
+            subscribers: vec![0; topic_places.len()],
             subscribed: Lists::default(),
             first: Vec::new(),
             homogeneous: true,
             owned: Lists::default(),
-            static_first: static_first(given, &walk),
-            given_topics,
-            given_members: walk,
+            static_first: static_first(input, &walk),
+            topic_places,
+            member_places: walk,
         };
-        group.take_subscriptions(given, &topic)?;
-        group.take_owned(given, &topic);
+        group.take_subscriptions(input, &topic)?;
+        group.take_owned(input, &topic);
         Ok(group)
     }
 
-    fn take_subscriptions(&mut self, given: &Given<'_>, topic: &[u32]) -> Result<()> {
+    fn take_subscriptions(&mut self, input: &Input<'_>, topic: &[u32]) -> Result<()> {
         let mut subscribers = vec![0; topic.len()];
         let mut seen = vec![0_u32; topic.len()];
-        for (member, &place) in (1..).zip(&self.given_members) {
+        for (member, &place) in (1..).zip(&self.member_places) {
             let start = self.subscribed.values.len();
-            for &topic in given.subscribed.get(place as usize) {
+            for &topic in input.subscribed.get(place as usize) {
                 if std::mem::replace(&mut seen[topic as usize], member) == member {
                     continue;
                 }
                 subscribers[topic as usize] += 1;
-                if !given.missing[topic as usize] {
+                if !input.missing[topic as usize] {
                     self.subscribed.values.push(topic);
                 }
             }
@@ -91,10 +91,10 @@ impl Group {
             if subscribers == 0 {
                 continue;
             }
-            self.homogeneous &= subscribers as usize == self.given_members.len();
-            if !given.missing[place] {
+            self.homogeneous &= subscribers as usize == self.member_places.len();
+            if !input.missing[place] {
                 self.subscribers[topic[place] as usize] = subscribers;
-                let count = given.partitions[place];
+                let count = input.partitions[place];
                 let all = total.checked_add(count).filter(|&all| all <= MOST_PARTITIONS);
                 total = all.ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
                 self.counts[topic[place] as usize] = count;
@@ -103,13 +103,13 @@ impl Group {
         Ok(())
     }
 
-    fn take_owned(&mut self, given: &Given<'_>, topic: &[u32]) {
+    fn take_owned(&mut self, input: &Input<'_>, topic: &[u32]) {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut places = vec![u32::MAX; topic.len()];
         let (mut seen, mut numbers) = (vec![false; topic.len()], Vec::new());
         let mut known = std::collections::HashSet::new();
-        for &place in &self.given_members {
-            let owned = given.owned.get(place as usize);
+        for &place in &self.member_places {
+            let owned = input.owned.get(place as usize);
             pairs.clear();
             let each_once = owned.windows(2).all(|pair| pair[0] < pair[1])
                 || stand_together(owned, &mut seen, &mut numbers);
@@ -144,7 +144,7 @@ impl Group {
 
     /// How many members there are.
     pub(super) fn members(&self) -> usize {
-        self.given_members.len()
+        self.member_places.len()
     }
 
     /// The first place of each topic's partitions in a row of all topics' partitions, and the end of the last.
@@ -165,7 +165,7 @@ impl Group {
     /// Writes a run at a place of an assignment, and moves the place past it.
     pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: Run) {
         let end = *place + run.len();
-        assignment.topics[*place..end].fill(self.given_topics[run.topic as usize]);
+        assignment.topics[*place..end].fill(self.topic_places[run.topic as usize]);
         for (slot, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
             *slot = partition.cast_signed();
         }
@@ -175,14 +175,14 @@ impl Group {
     /// An assignment to fill, and where each member's list begins, given the lists' lengths.
     pub(super) fn room(&self, lengths: &[usize]) -> (Assignment, Vec<usize>) {
         let mut offsets = vec![0; lengths.len() + 1];
-        for (&place, length) in self.given_members.iter().zip(lengths) {
+        for (&place, length) in self.member_places.iter().zip(lengths) {
             offsets[place as usize + 1] = *length;
         }
         for list in 0..lengths.len() {
             offsets[list + 1] += offsets[list];
         }
         let partitions = offsets[lengths.len()];
-        let places = self.given_members.iter().map(|&place| offsets[place as usize]).collect();
+        let places = self.member_places.iter().map(|&place| offsets[place as usize]).collect();
         (
             Assignment {
                 offsets,
@@ -196,16 +196,16 @@ impl Group {
 
     /// By a member's place in the input, its number.
     pub(super) fn numbers(&self) -> Vec<u32> {
-        let mut numbers = vec![0; self.given_members.len()];
-        for (number, &place) in (0..).zip(&self.given_members) {
+        let mut numbers = vec![0; self.member_places.len()];
+        for (number, &place) in (0..).zip(&self.member_places) {
             numbers[place as usize] = number;
         }
         numbers
     }
 
     /// A topic's place in the input.
-    pub(super) fn given_topic(&self, topic: u32) -> u32 {
-        self.given_topics[topic as usize]
+    pub(super) fn topic_place(&self, topic: u32) -> u32 {
+        self.topic_places[topic as usize]
     }
 
     /// An assignment in the numbers of the input, each list sorted.
@@ -250,9 +250,9 @@ fn number(partition: i32) -> u32 {
     partition.cast_unsigned()
 }
 
-fn static_first(given: &Given<'_>, walk: &[u32]) -> Vec<u32> {
-    let instances = ranks(&by(walk, &given.instance_ids));
-    let (_, names) = sorted(&given.members);
+fn static_first(input: &Input<'_>, walk: &[u32]) -> Vec<u32> {
+    let instances = ranks(&by(walk, &input.instance_ids));
+    let (_, names) = sorted(&input.members);
     let mut members: Vec<u32> = (0..).take(walk.len()).collect();
     // Stable: of members with the same instance ID, the first stays the first.
     members.sort_by_key(|&member| match instances[member as usize] {

@@ -2,7 +2,7 @@
 //! has a set of members by partition and a set of partitions by member, and takes a surplus from the front of
 //! those sets.
 
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::java::hash_map::{FIRST_BINS, Walker, bins_for, spread};
 use crate::java::hash_set::walk_integers;

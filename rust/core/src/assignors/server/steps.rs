@@ -51,7 +51,7 @@ impl<'a> Steps<'a> {
         let runs = self.runs.get(self.numbers[member] as usize);
         runs.iter().map(|&(is_given, run)| Step {
             is_given,
-            topic: self.group.given_topic(run.topic),
+            topic: self.group.topic_place(run.topic),
             partitions: run.from.cast_signed()..run.to.cast_signed(),
         })
     }

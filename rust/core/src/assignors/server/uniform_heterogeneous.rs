@@ -10,7 +10,7 @@ use super::members_by_load::{Loads, bounds};
 use super::partition_runs::Run;
 use super::steps::Gift;
 use super::subscribers::Subscribers;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::{Error, Result};
 
@@ -26,11 +26,11 @@ pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
 
 /// The same, with each step: which partition was given to whom.
 pub(super) fn assign_step_by_step(group: &Group) -> Result<(Lists<Run>, Vec<Gift>)> {
-    let mut builder = Builder { given: Some(Vec::new()), ..Builder::new(group) };
+    let mut builder = Builder { steps: Some(Vec::new()), ..Builder::new(group) };
     builder.build()?;
-    let given = builder.given.take().unwrap_or_default();
+    let steps = builder.steps.take().unwrap_or_default();
     let named = |(from, to, place)| (Some(from).filter(|&from| from != NONE), to, builder.run(place));
-    Ok((builder.lists(), given.into_iter().map(named).collect()))
+    Ok((builder.lists(), steps.into_iter().map(named).collect()))
 }
 
 struct Builder<'a> {
@@ -47,7 +47,7 @@ struct Builder<'a> {
     by_load: Loads,
     donors: Donors,
     /// The steps, if requested; partitions are places in `owners`.
-    given: Option<Vec<(u32, u32, usize)>>,
+    steps: Option<Vec<(u32, u32, usize)>>,
 }
 
 impl<'a> Builder<'a> {
@@ -61,7 +61,7 @@ impl<'a> Builder<'a> {
             shared: BTreeSet::new(),
             by_load: Loads::default(),
             donors: Donors { partitions: Vec::new(), bounds: vec![(0, 0); group.members()] },
-            given: None,
+            steps: None,
             group,
         }
     }
@@ -197,8 +197,8 @@ impl<'a> Builder<'a> {
             self.shared.remove(&(before, place));
         }
         self.loads[member as usize] += 1;
-        if let Some(given) = &mut self.given {
-            given.push((before, member, place));
+        if let Some(steps) = &mut self.steps {
+            steps.push((before, member, place));
         }
     }
 

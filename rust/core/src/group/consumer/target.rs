@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Group, Heartbeat, Place};
 use crate::assignors::server::{self, Kind, Records};
-use crate::assignors::{Given, Lists};
+use crate::assignors::{Input, Lists};
 use crate::interned::Name;
 use crate::java::hash_map::walk_names;
 use crate::java::hash_set::walk_copied_names;
@@ -50,9 +50,9 @@ impl Group {
         }
         let kind = if preferred == "range" { Kind::Range } else { Kind::Uniform };
         let members = self.walked(&request.member, replaced);
-        let given = self.given(kind, &members, homogeneous == Some(true), request);
-        let mut records = Records::new(&given.topic_ids);
-        let group = server::Group::new(&given)?;
+        let input = self.input(kind, &members, homogeneous == Some(true), request);
+        let mut records = Records::new(&input.topic_ids);
+        let group = server::Group::new(&input)?;
         let (assignment, steps) = server::assign_step_by_step(kind, &group)?;
         let alike = kind == Kind::Range && (homogeneous == Some(true) || self.is_homogeneous());
         let first = if alike { self.first_of(kind, &members).cloned() } else { None };
@@ -165,40 +165,40 @@ impl Group {
     }
 
     /// The group as an assignor gets it: members own their previous targets.
-    fn given<'a>(
+    fn input<'a>(
         &'a self,
         kind: Kind,
         members: &'a [Name],
         all_alike: bool,
         request: &Heartbeat,
-    ) -> Given<'a> {
+    ) -> Input<'a> {
         let first = self.first_of(kind, members);
         let alike = first.filter(|_| all_alike).and_then(|name| self.members.get(name));
-        let mut given = Given {
+        let mut input = Input {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),
             partitions: self.topics.iter().map(|(_, count)| count.unwrap_or(0)).collect(),
             missing: self.topics.iter().map(|(_, count)| count.is_none()).collect(),
             topic_ids: self.topics.iter().map(|(name, _)| TopicId::of_name(name)).collect(),
             racks: Lists::default(),
-            ..Given::default()
+            ..Input::default()
         };
         for name in members {
             let Some(member) = self.members.get(name) else { continue };
-            given.members.push(name);
-            given.instance_ids.push(member.instance.as_deref());
-            given.member_racks.push(None);
+            input.members.push(name);
+            input.instance_ids.push(member.instance.as_deref());
+            input.member_racks.push(None);
             if Some(name) == first {
-                given.subscribed.values.extend(self.said_topics(name, request));
+                input.subscribed.values.extend(self.said_topics(name, request));
             } else {
-                given.subscribed.values.extend(alike.unwrap_or(member).topics.iter().copied());
+                input.subscribed.values.extend(alike.unwrap_or(member).topics.iter().copied());
             }
-            given.subscribed.end();
-            given.sends.push(true);
-            given.owned.values.extend_from_slice(self.target.get(name).map_or(&[][..], Target::walked));
-            given.owned.end();
-            given.generations.push(-1);
+            input.subscribed.end();
+            input.sends.push(true);
+            input.owned.values.extend_from_slice(self.target.get(name).map_or(&[][..], Target::walked));
+            input.owned.end();
+            input.generations.push(-1);
         }
-        given
+        input
     }
 }
 

@@ -10,7 +10,7 @@ use super::ledger::Reader;
 use super::metadata::NEAR_MS;
 use super::world::{Todo, World};
 use crate::Result;
-use crate::assignors::{Assignor, Given, Lists};
+use crate::assignors::{Assignor, Input, Lists};
 use crate::interned::Name;
 
 impl World {
@@ -152,12 +152,12 @@ impl World {
         seen: &[Option<u32>],
     ) -> Result<Assigned> {
         let count = |place: usize| seen.get(place).copied().flatten();
-        let mut given = Given {
+        let mut given = Input {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),
             partitions: (0..self.topics.len()).map(|place| count(place).unwrap_or(0)).collect(),
             missing: (0..self.topics.len()).map(|place| count(place).is_none()).collect(),
             racks: Lists::default(),
-            ..Given::default()
+            ..Input::default()
         };
         for (id, instance, said) in members {
             given.members.push(id);

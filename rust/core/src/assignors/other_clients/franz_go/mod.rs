@@ -26,57 +26,57 @@ mod unassigned;
 
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
-use crate::assignors::{Assignment, Chance, Given};
+use crate::assignors::{Assignment, Chance, Input};
 use crate::{Error, Result};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("franz-go:range", |given| {
-        let group = GoGroup::new(given)?;
-        Ok(group.named(&range(&group, given.options.balance_racks), None))
+    ClientAssignor::new("franz-go:range", |input| {
+        let group = GoGroup::new(input)?;
+        Ok(group.named(&range(&group, input.options.balance_racks), None))
     }),
-    ClientAssignor::new("franz-go:range@1.21", |given| {
-        let group = old(given, "franz-go:range@1.21")?;
+    ClientAssignor::new("franz-go:range@1.21", |input| {
+        let group = old(input, "franz-go:range@1.21")?;
         Ok(group.named(&range(&group, true), None))
     }),
-    ClientAssignor::new("franz-go:roundrobin", |given| {
-        let group = GoGroup::new(given)?;
+    ClientAssignor::new("franz-go:roundrobin", |input| {
+        let group = GoGroup::new(input)?;
         Ok(group.named(&round_robin(&group), None))
     }),
-    ClientAssignor::new("franz-go:sticky", |given| {
-        let group = GoGroup::new(given)?;
-        balanced(&group, "franz-go:sticky", Version::V1_22, given.options.balance_racks, false)
+    ClientAssignor::new("franz-go:sticky", |input| {
+        let group = GoGroup::new(input)?;
+        balanced(&group, "franz-go:sticky", Version::V1_22, input.options.balance_racks, false)
     }),
-    ClientAssignor::new("franz-go:sticky@1.21", |given| {
-        let group = old(given, "franz-go:sticky@1.21")?;
+    ClientAssignor::new("franz-go:sticky@1.21", |input| {
+        let group = old(input, "franz-go:sticky@1.21")?;
         balanced(&group, "franz-go:sticky@1.21", Version::V1_21, true, false)
     }),
-    ClientAssignor::new("franz-go:sticky@1.20", |given| {
-        let group = old(given, "franz-go:sticky@1.20")?;
+    ClientAssignor::new("franz-go:sticky@1.20", |input| {
+        let group = old(input, "franz-go:sticky@1.20")?;
         balanced(&group, "franz-go:sticky@1.20", Version::V1_20, false, false)
     }),
-    ClientAssignor::new("franz-go:cooperative-sticky", |given| {
-        let group = GoGroup::new(given)?;
-        balanced(&group, "franz-go:cooperative-sticky", Version::V1_22, given.options.balance_racks, true)
+    ClientAssignor::new("franz-go:cooperative-sticky", |input| {
+        let group = GoGroup::new(input)?;
+        balanced(&group, "franz-go:cooperative-sticky", Version::V1_22, input.options.balance_racks, true)
     }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |given| {
-        let group = old(given, "franz-go:cooperative-sticky@1.21")?;
+    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input| {
+        let group = old(input, "franz-go:cooperative-sticky@1.21")?;
         balanced(&group, "franz-go:cooperative-sticky@1.21", Version::V1_21, true, true)
     }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |given| {
-        let group = old(given, "franz-go:cooperative-sticky@1.20")?;
+    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input| {
+        let group = old(input, "franz-go:cooperative-sticky@1.20")?;
         balanced(&group, "franz-go:cooperative-sticky@1.20", Version::V1_20, false, true)
     }),
 ];
 
 /// A group of an older franz-go, which has no `BalanceRacks`.
-fn old<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
-    if given.options.balance_racks {
+fn old<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
+    if input.options.balance_racks {
         let reason = "BalanceRacks is there since franz-go 1.22.0 (1.21 balances by rack wherever members have one); \
                       leave balance_racks out";
         return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
     }
-    GoGroup::new(given)
+    GoGroup::new(input)
 }
 
 fn balanced(

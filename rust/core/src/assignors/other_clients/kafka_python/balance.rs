@@ -6,7 +6,7 @@ use super::movements::Movements;
 use super::readers::Readers;
 use super::rules::Rules;
 use crate::assignors::client::sorted_members::SortedMembers;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::assignors::other_clients::gains::Gains;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::{Error, Result};
@@ -152,7 +152,7 @@ impl<'a> Balance<'a> {
             let count = if is_fixed { 0 } else { self.lists[previous as usize].len() };
             if has > count + 1 {
                 if is_fixed {
-                    let member = self.group.given.members[self.group.places[previous as usize] as usize];
+                    let member = self.group.input.members[self.group.places[previous as usize] as usize];
                     let reason = format!(
                         "member {member:?} owned in an older generation what it cannot get back, upon which the client \
                          throws KeyError"

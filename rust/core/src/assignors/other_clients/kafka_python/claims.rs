@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::assignors::Given;
+use crate::assignors::Input;
 use crate::assignors::other_clients::numbered::Numbered;
 
 /// A member's claims as the leader reads them: a topic's place in the input, and a partition.
@@ -12,33 +12,33 @@ pub(super) struct Claims {
 }
 
 /// `StickyAssignorUserData`, member by member in the order given: by topic, in the order in which the topics first come.
-pub(super) fn user_data(given: &Given<'_>) -> Vec<Claims> {
-    (0..given.members.len())
+pub(super) fn user_data(input: &Input<'_>) -> Vec<Claims> {
+    (0..input.members.len())
         .map(|member| Claims {
-            generation: given.generations[member],
-            partitions: by_topic(given, member).concat(),
+            generation: input.generations[member],
+            partitions: by_topic(input, member).concat(),
         })
         .collect()
 }
 
 /// `OwnedPartitions` of subscription version 1, which has no generation: by topic, the partitions sorted.
-pub(super) fn owned_partitions(given: &Given<'_>) -> Vec<Claims> {
-    if given.options.as_read {
-        return user_data(given);
+pub(super) fn owned_partitions(input: &Input<'_>) -> Vec<Claims> {
+    if input.options.as_read {
+        return user_data(input);
     }
     let sorted = |member| {
-        let mut topics = by_topic(given, member);
+        let mut topics = by_topic(input, member);
         for pairs in &mut topics {
             pairs.sort_unstable();
         }
         Claims { generation: -1, partitions: topics.concat() }
     };
-    (0..given.members.len()).map(sorted).collect()
+    (0..input.members.len()).map(sorted).collect()
 }
 
-fn by_topic(given: &Given<'_>, member: usize) -> Vec<Vec<(u32, i32)>> {
+fn by_topic(input: &Input<'_>, member: usize) -> Vec<Vec<(u32, i32)>> {
     let (mut places, mut lists): (HashMap<u32, usize>, Vec<Vec<_>>) = Default::default();
-    for &(topic, partition) in given.owned.get(member) {
+    for &(topic, partition) in input.owned.get(member) {
         let place = *places.entry(topic).or_insert_with(|| {
             lists.push(Vec::new());
             lists.len() - 1

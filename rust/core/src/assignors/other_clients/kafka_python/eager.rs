@@ -1,48 +1,48 @@
 //! `RangePartitionAssignor` and `RoundRobinPartitionAssignor`.
 
 use crate::assignors::other_clients::{answer, in_byte_order};
-use crate::assignors::{Assignment, Given};
+use crate::assignors::{Assignment, Input};
 use crate::{Error, Result};
 
 /// Sorts members, as places in the input, into the order of their turns.
-pub(super) type Order = fn(&Given<'_>, &[u32]) -> Vec<u32>;
+pub(super) type Order = fn(&Input<'_>, &[u32]) -> Vec<u32>;
 
 /// By their IDs only.
-pub(super) fn by_id(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
+pub(super) fn by_id(input: &Input<'_>, members: &[u32]) -> Vec<u32> {
     let mut sorted = members.to_vec();
-    sorted.sort_by_key(|&member| given.members[member as usize]);
+    sorted.sort_by_key(|&member| input.members[member as usize]);
     sorted
 }
 
 /// Static members first, by instance ID, then the others by ID. If one kind forms several runs in the input, only the
 /// last run survives, because `itertools.groupby` groups neighbours and a `dict` keeps the last group of a key.
-pub(super) fn last_runs(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
-    let is_static = |member: &u32| given.instance_ids[*member as usize].is_some();
+pub(super) fn last_runs(input: &Input<'_>, members: &[u32]) -> Vec<u32> {
+    let is_static = |member: &u32| input.instance_ids[*member as usize].is_some();
     let mut runs = [Vec::new(), Vec::new()];
     for run in members.chunk_by(|one, other| is_static(one) == is_static(other)) {
         runs[usize::from(!is_static(&run[0]))] = run.to_vec();
     }
     for run in &mut runs {
-        run.sort_by_key(|&member| (given.instance_ids[member as usize], given.members[member as usize]));
+        run.sort_by_key(|&member| (input.instance_ids[member as usize], input.members[member as usize]));
     }
     runs.concat()
 }
 
 /// `RangePartitionAssignor.assign`. A member that names a topic twice is in its row twice, and its last range counts.
-pub(super) fn range(given: &Given<'_>, order: Order) -> Assignment {
-    let mut readers = vec![Vec::new(); given.topics.len()];
-    for member in 0..given.members.len() {
-        for &topic in given.subscribed.get(member) {
+pub(super) fn range(input: &Input<'_>, order: Order) -> Assignment {
+    let mut readers = vec![Vec::new(); input.topics.len()];
+    for member in 0..input.members.len() {
+        for &topic in input.subscribed.get(member) {
             readers[topic as usize].push(u32::try_from(member).unwrap_or(u32::MAX));
         }
     }
-    let mut lists = vec![Vec::new(); given.members.len()];
-    for topic in in_byte_order(&given.topics) {
-        let row = order(given, &readers[topic as usize]);
+    let mut lists = vec![Vec::new(); input.members.len()];
+    for topic in in_byte_order(&input.topics) {
+        let row = order(input, &readers[topic as usize]);
         if row.is_empty() {
             continue;
         }
-        let count = given.partitions[topic as usize] as usize;
+        let count = input.partitions[topic as usize] as usize;
         let (each, extra) = (count / row.len(), count % row.len());
         for (place, &member) in row.iter().enumerate() {
             if row[place + 1..].contains(&member) {
@@ -60,28 +60,28 @@ pub(super) fn range(given: &Given<'_>, order: Order) -> Assignment {
 /// `RoundRobinPartitionAssignor.assign`. If `raises` names an assignor, that one takes a static member's pair of IDs
 /// for an ID as soon as a member has to be skipped.
 pub(super) fn round_robin(
-    given: &Given<'_>,
+    input: &Input<'_>,
     order: Order,
     raises: Option<&'static str>,
 ) -> Result<Assignment> {
-    let members: Vec<u32> = (0..).take(given.members.len()).collect();
-    let mut turns = order(given, &members).into_iter().cycle();
-    let mut lists = vec![Vec::new(); given.members.len()];
-    let mut wanted = vec![false; given.topics.len()];
-    for &topic in &given.subscribed.values {
+    let members: Vec<u32> = (0..).take(input.members.len()).collect();
+    let mut turns = order(input, &members).into_iter().cycle();
+    let mut lists = vec![Vec::new(); input.members.len()];
+    let mut wanted = vec![false; input.topics.len()];
+    for &topic in &input.subscribed.values {
         wanted[topic as usize] = true;
     }
-    for topic in in_byte_order(&given.topics) {
-        let count = if wanted[topic as usize] { given.partitions[topic as usize] } else { 0 };
+    for topic in in_byte_order(&input.topics) {
+        let count = if wanted[topic as usize] { input.partitions[topic as usize] } else { 0 };
         for number in 0..count.cast_signed() {
-            let reads = |member: u32| given.subscribed.get(member as usize).contains(&topic);
+            let reads = |member: u32| input.subscribed.get(member as usize).contains(&topic);
             for member in turns.by_ref() {
                 if reads(member) {
                     lists[member as usize].push((topic, number));
                     break;
                 }
                 if let Some(assignor) = raises {
-                    let (member, topic) = (given.members[member as usize], given.topics[topic as usize]);
+                    let (member, topic) = (input.members[member as usize], input.topics[topic as usize]);
                     let reason = format!(
                         "member {member:?} is in turn for topic {topic:?} and does not subscribe to it, upon which \
                          kafka-python 2.3.0 and later throws KeyError, and so does whoever leads next"

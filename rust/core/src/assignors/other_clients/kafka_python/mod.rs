@@ -14,32 +14,32 @@ use rules::Rules;
 
 /// Those of kafka-python: 2.3.0 added static members, 3.0.0 `cooperative-sticky`, and 3.0.12 stopped circles.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("kafka-python:range", |given| Ok(eager::range(given, eager::last_runs))),
-    ClientAssignor::new("kafka-python:range@2.2", |given| Ok(eager::range(given, eager::by_id))),
-    ClientAssignor::new("kafka-python:roundrobin", |given| {
-        eager::round_robin(given, eager::last_runs, Some("kafka-python:roundrobin"))
+    ClientAssignor::new("kafka-python:range", |input| Ok(eager::range(input, eager::last_runs))),
+    ClientAssignor::new("kafka-python:range@2.2", |input| Ok(eager::range(input, eager::by_id))),
+    ClientAssignor::new("kafka-python:roundrobin", |input| {
+        eager::round_robin(input, eager::last_runs, Some("kafka-python:roundrobin"))
     }),
-    ClientAssignor::new("kafka-python:roundrobin@2.2", |given| eager::round_robin(given, eager::by_id, None)),
-    ClientAssignor::new("kafka-python:sticky", |given| {
-        sticky::sticky(given, Rules { assignor: "kafka-python:sticky", undoes_both: true })
+    ClientAssignor::new("kafka-python:roundrobin@2.2", |input| eager::round_robin(input, eager::by_id, None)),
+    ClientAssignor::new("kafka-python:sticky", |input| {
+        sticky::sticky(input, Rules { assignor: "kafka-python:sticky", undoes_both: true })
     }),
-    ClientAssignor::new("kafka-python:sticky@3.0.11", |given| {
-        sticky::sticky(given, Rules { assignor: "kafka-python:sticky@3.0.11", undoes_both: false })
+    ClientAssignor::new("kafka-python:sticky@3.0.11", |input| {
+        sticky::sticky(input, Rules { assignor: "kafka-python:sticky@3.0.11", undoes_both: false })
     }),
-    ClientAssignor::new("kafka-python:cooperative-sticky", |given| {
-        sticky::cooperative(given, Rules { assignor: "kafka-python:cooperative-sticky", undoes_both: true })
+    ClientAssignor::new("kafka-python:cooperative-sticky", |input| {
+        sticky::cooperative(input, Rules { assignor: "kafka-python:cooperative-sticky", undoes_both: true })
     }),
-    ClientAssignor::new("kafka-python:cooperative-sticky@3.0.11", |given| {
+    ClientAssignor::new("kafka-python:cooperative-sticky@3.0.11", |input| {
         let assignor = "kafka-python:cooperative-sticky@3.0.11";
-        sticky::cooperative(given, Rules { assignor, undoes_both: false })
+        sticky::cooperative(input, Rules { assignor, undoes_both: false })
     }),
 ];
 
 /// Those of aiokafka.
 pub(super) const AIOKAFKA: &[ClientAssignor] = &[
-    ClientAssignor::new("aiokafka:range", |given| Ok(eager::range(given, eager::by_id))),
-    ClientAssignor::new("aiokafka:roundrobin", |given| eager::round_robin(given, eager::by_id, None)),
-    ClientAssignor::new("aiokafka:sticky", |given| {
-        sticky::sticky(given, Rules { assignor: "aiokafka:sticky", undoes_both: false })
+    ClientAssignor::new("aiokafka:range", |input| Ok(eager::range(input, eager::by_id))),
+    ClientAssignor::new("aiokafka:roundrobin", |input| eager::round_robin(input, eager::by_id, None)),
+    ClientAssignor::new("aiokafka:sticky", |input| {
+        sticky::sticky(input, Rules { assignor: "aiokafka:sticky", undoes_both: false })
     }),
 ];

@@ -6,24 +6,24 @@ use super::hash_order::HashOrder;
 use super::readers::Readers;
 use super::rules::Rules;
 use crate::assignors::other_clients::numbered::Numbered;
-use crate::assignors::{Assignment, Given};
+use crate::assignors::{Assignment, Input};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
-pub(super) fn sticky(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
-    let group = numbered(given, rules)?;
-    let (lists, hashes) = assigned(&group, &user_data(given), rules)?;
+pub(super) fn sticky(input: &Input<'_>, rules: Rules) -> Result<Assignment> {
+    let group = numbered(input, rules)?;
+    let (lists, hashes) = assigned(&group, &user_data(input), rules)?;
     Ok(group.answer(&lists, hashes.chance()))
 }
 
 /// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from its new owner.
-pub(super) fn cooperative(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
-    let mut group = numbered(given, rules)?;
+pub(super) fn cooperative(input: &Input<'_>, rules: Rules) -> Result<Assignment> {
+    let mut group = numbered(input, rules)?;
     // Its metadata have the topics sorted.
     for topics in &mut group.subscribed {
         topics.sort_unstable();
     }
-    let claims = owned_partitions(given);
+    let claims = owned_partitions(input);
     let (mut lists, hashes) = assigned(&group, &claims, rules)?;
     let mut owner = vec![None; group.partitions()];
     for (&member, claims) in group.numbers.iter().zip(&claims) {
@@ -37,18 +37,18 @@ pub(super) fn cooperative(given: &Given<'_>, rules: Rules) -> Result<Assignment>
     Ok(group.answer(&lists, hashes.chance()))
 }
 
-fn numbered<'a>(given: &'a Given<'a>, rules: Rules) -> Result<Numbered<'a>> {
-    if given.members.is_empty() {
+fn numbered<'a>(input: &'a Input<'a>, rules: Rules) -> Result<Numbered<'a>> {
+    if input.members.is_empty() {
         let reason = "it has no members, upon which the client throws TypeError".to_owned();
         return Err(Error::ClientFails { assignor: rules.assignor, reason });
     }
-    Numbered::new(given)
+    Numbered::new(input)
 }
 
 /// Each member's partitions by topic and number, before anything is withheld (`StickyAssignmentExecutor`).
 fn assigned(group: &Numbered<'_>, claims: &[Claims], rules: Rules) -> Result<(Vec<Vec<u32>>, HashOrder)> {
     let before = Before::new(group, claims);
-    let mut hashes = HashOrder::new(group.given.options.seed);
+    let mut hashes = HashOrder::new(group.input.options.seed);
     let readers = Readers::new(group);
     let sorted = sorted_partitions(group, &before, &readers, &mut hashes);
     let mut lists = Balance::new(group, before, readers, hashes, rules).run(sorted)?;

@@ -8,7 +8,7 @@ use super::readers::Readers;
 use super::version::Version;
 use crate::assignors::NoRack;
 use crate::assignors::client::sorted_members::SortedMembers;
-use crate::assignors::given::NONE;
+use crate::assignors::input::NONE;
 use crate::{Error, Result};
 
 /// More rounds than any group needs whose balancing ever ends.
@@ -189,7 +189,7 @@ impl<'a> Balance<'a> {
         if !self.fixed[member as usize] {
             return Ok(());
         }
-        let member = self.leader.group.given.members[self.leader.group.places[member as usize] as usize];
+        let member = self.leader.group.input.members[self.leader.group.places[member as usize] as usize];
         Err(dies(&format!(
             "member {member:?} can neither gain nor lose a partition, and claims what somebody else has, \
              upon which librdkafka follows a null pointer"

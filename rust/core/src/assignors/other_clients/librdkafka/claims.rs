@@ -34,7 +34,7 @@ impl Claims {
         let mut claimants: HashMap<u32, Vec<(i32, u32)>> = HashMap::new();
         for &member in &leader.members {
             let place = group.places[member as usize] as usize;
-            for &pair in group.given.owned.get(place) {
+            for &pair in group.input.owned.get(place) {
                 let partition = group.partition(pair).unwrap_or_else(|| {
                     *numbers.entry(pair).or_insert_with(|| {
                         claims.absent.push(pair);
@@ -51,7 +51,7 @@ impl Claims {
                 if known.is_empty() {
                     order.push(partition);
                 }
-                known.push((group.given.generations[place], member));
+                known.push((group.input.generations[place], member));
             }
         }
         // Its maps are walked newest entry first.

@@ -10,26 +10,26 @@ use super::leader::Leader;
 use super::readers::Readers;
 use super::version::Version;
 use crate::assignors::other_clients::answer;
-use crate::assignors::{Assignment, Given, NoRack};
+use crate::assignors::{Assignment, Input, NoRack};
 use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
-pub(super) fn assign(given: &Given<'_>, version: Version) -> Result<Assignment> {
-    assigned(given, version).map_err(|error| match error {
+pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> {
+    assigned(input, version).map_err(|error| match error {
         Error::ClientFails { reason, .. } => Error::ClientFails { assignor: version.assignor(), reason },
         other => other,
     })
 }
 
-fn assigned(given: &Given<'_>, version: Version) -> Result<Assignment> {
-    let leader = Leader::new(given, version)?;
+fn assigned(input: &Input<'_>, version: Version) -> Result<Assignment> {
+    let leader = Leader::new(input, version)?;
     if leader.members.is_empty() {
         return Err(dies(
             "no member has a subscription that it can read, upon which librdkafka reads past its list",
         ));
     }
     if let Some(member) = without_rack_field(&leader) {
-        let member = given.members[leader.group.places[member as usize] as usize];
+        let member = input.members[leader.group.places[member as usize] as usize];
         let reason = format!(
             "racks matter to this group and member {member:?} sends a subscription of a version before 3, which has no \
              rack, upon which librdkafka follows a null pointer"

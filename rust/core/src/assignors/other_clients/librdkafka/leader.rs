@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::version::Version;
 use crate::Result;
 use crate::assignors::other_clients::numbered::Numbered;
-use crate::assignors::{Given, NoRack};
+use crate::assignors::{Input, NoRack};
 
 /// A member that names more topics is left out.
 const MOST_TOPICS: usize = 10_000;
@@ -29,9 +29,9 @@ pub(super) struct Topic {
 }
 
 impl<'a> Leader<'a> {
-    pub(super) fn new(given: &'a Given<'a>, version: Version) -> Result<Self> {
-        let group = Numbered::new(given)?;
-        let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&given.subscribed.get(place).len());
+    pub(super) fn new(input: &'a Input<'a>, version: Version) -> Result<Self> {
+        let group = Numbered::new(input)?;
+        let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&input.subscribed.get(place).len());
         let members: Vec<_> =
             (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
         let mut topics: Vec<_> = (0..)
@@ -57,13 +57,13 @@ impl<'a> Leader<'a> {
 
     /// A member's `client.rack`, unless it is empty, null or missing.
     pub(super) fn rack(&self, member: u32) -> Option<u32> {
-        self.group.given.member_racks[self.group.places[member as usize] as usize]
+        self.group.input.member_racks[self.group.places[member as usize] as usize]
     }
 
     /// How a member sends that it has no rack: librdkafka's own members send an empty one.
     pub(super) fn no_rack(&self, member: u32) -> NoRack {
         let place = self.group.places[member as usize] as usize;
-        self.group.given.no_racks.get(place).copied().unwrap_or(NoRack::Empty)
+        self.group.input.no_racks.get(place).copied().unwrap_or(NoRack::Empty)
     }
 
     /// How many partitions a topic has.
@@ -74,7 +74,7 @@ impl<'a> Leader<'a> {
     /// `rd_kafka_group_member_cmp`: two static members by their instance IDs, all others by member ID.
     pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
         let instance =
-            |member: u32| self.group.given.instance_ids[self.group.places[member as usize] as usize];
+            |member: u32| self.group.input.instance_ids[self.group.places[member as usize] as usize];
         match (instance(one), instance(other)) {
             (Some(one), Some(other)) => one.cmp(other),
             _ => one.cmp(&other),
@@ -106,17 +106,17 @@ impl<'a> Leader<'a> {
 }
 
 fn racks(group: &Numbered<'_>, version: Version) -> Vec<Vec<Vec<u32>>> {
-    let given = group.given;
-    if given.racks.is_empty() || !version.has_racks() {
+    let input = group.input;
+    if input.racks.is_empty() || !version.has_racks() {
         return vec![Vec::new(); group.topics.len()];
     }
     let mut first = vec![0];
-    for &count in &given.partitions {
+    for &count in &input.partitions {
         first.push(first[first.len() - 1] + count as usize);
     }
     let of_topic = |&place: &u32| {
         let once = |number| {
-            let mut racks = given.racks.get(number).to_vec();
+            let mut racks = input.racks.get(number).to_vec();
             racks.sort_unstable();
             racks.dedup();
             racks

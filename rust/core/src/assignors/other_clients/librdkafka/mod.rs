@@ -21,19 +21,19 @@ use version::Version;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("librdkafka:range", |given| range::assign(given, Version::Today)),
-    ClientAssignor::new("librdkafka:range@2.1", |given| range::assign(given, Version::UpTo21)),
+    ClientAssignor::new("librdkafka:range", |input| range::assign(input, Version::Today)),
+    ClientAssignor::new("librdkafka:range@2.1", |input| range::assign(input, Version::UpTo21)),
     ClientAssignor::new("librdkafka:roundrobin", round_robin::assign),
-    ClientAssignor::new("librdkafka:cooperative-sticky", |given| {
-        cooperative_sticky::assign(given, Version::Today)
+    ClientAssignor::new("librdkafka:cooperative-sticky", |input| {
+        cooperative_sticky::assign(input, Version::Today)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |given| {
-        cooperative_sticky::assign(given, Version::UpTo260)
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |input| {
+        cooperative_sticky::assign(input, Version::UpTo260)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |given| {
-        cooperative_sticky::assign(given, Version::UpTo21)
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |input| {
+        cooperative_sticky::assign(input, Version::UpTo21)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |given| {
-        cooperative_sticky::assign(given, Version::UpTo16)
+    ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |input| {
+        cooperative_sticky::assign(input, Version::UpTo16)
     }),
 ];

@@ -3,11 +3,11 @@
 use super::leader::{Leader, Topic};
 use super::version::Version;
 use crate::Result;
-use crate::assignors::{Assignment, Given};
+use crate::assignors::{Assignment, Input};
 
 /// `rd_kafka_range_assignor_assign_cb`.
-pub(super) fn assign(given: &Given<'_>, version: Version) -> Result<Assignment> {
-    let mut leader = Leader::new(given, version)?;
+pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> {
+    let mut leader = Leader::new(input, version)?;
     let mut topics = std::mem::take(&mut leader.topics);
     for topic in &mut topics {
         topic.members = leader.sorted(&topic.members);

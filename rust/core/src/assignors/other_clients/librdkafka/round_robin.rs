@@ -3,11 +3,11 @@
 use super::leader::Leader;
 use super::version::Version;
 use crate::Result;
-use crate::assignors::{Assignment, Given};
+use crate::assignors::{Assignment, Input};
 
 /// `rd_kafka_roundrobin_assignor_assign_cb`.
-pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
-    let leader = Leader::new(given, Version::Today)?;
+pub(super) fn assign(input: &Input<'_>) -> Result<Assignment> {
+    let leader = Leader::new(input, Version::Today)?;
     let mut lists = vec![Vec::new(); leader.group.members()];
     let mut topics: Vec<_> = leader.topics.iter().map(|topic| topic.topic).collect();
     topics.sort_unstable();

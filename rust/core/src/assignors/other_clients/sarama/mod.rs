@@ -14,45 +14,45 @@ mod sticky;
 
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
-use crate::assignors::{Assignment, Chance, Given};
+use crate::assignors::{Assignment, Chance, Input};
 use crate::{Error, Result};
 
 type Lists = Vec<Vec<u32>>;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("sarama:range", |given| assigned(given, "sarama:range", range)),
-    ClientAssignor::new("sarama:range@1.34.0", |given| {
-        assigned(given, "sarama:range@1.34.0", range_until_1_34)
+    ClientAssignor::new("sarama:range", |input| assigned(input, "sarama:range", range)),
+    ClientAssignor::new("sarama:range@1.34.0", |input| {
+        assigned(input, "sarama:range@1.34.0", range_until_1_34)
     }),
-    ClientAssignor::new("sarama:roundrobin", |given| {
-        if given.subscribed.values.is_empty() {
+    ClientAssignor::new("sarama:roundrobin", |input| {
+        if input.subscribed.values.is_empty() {
             let reason =
                 "no member reads a topic, and sarama answers \"members and topics are not provided\"";
             return Err(Error::ClientFails { assignor: "sarama:roundrobin", reason: reason.to_owned() });
         }
-        assigned(given, "sarama:roundrobin", round_robin)
+        assigned(input, "sarama:roundrobin", round_robin)
     }),
-    ClientAssignor::new("sarama:roundrobin@1.27", |given| {
-        assigned(given, "sarama:roundrobin@1.27", round_robin_until_1_27)
+    ClientAssignor::new("sarama:roundrobin@1.27", |input| {
+        assigned(input, "sarama:roundrobin@1.27", round_robin_until_1_27)
     }),
-    ClientAssignor::new("sarama:sticky", |given| sticky(given, "sarama:sticky", false)),
-    ClientAssignor::new("sarama:cooperative-sticky", |given| {
-        sticky(given, "sarama:cooperative-sticky", true)
+    ClientAssignor::new("sarama:sticky", |input| sticky(input, "sarama:sticky", false)),
+    ClientAssignor::new("sarama:cooperative-sticky", |input| {
+        sticky(input, "sarama:cooperative-sticky", true)
     }),
 ];
 
 fn assigned(
-    given: &Given<'_>,
+    input: &Input<'_>,
     assignor: &'static str,
     lists: fn(&GoGroup<'_>) -> Lists,
 ) -> Result<Assignment> {
-    let group = known(given, assignor)?;
+    let group = known(input, assignor)?;
     Ok(group.named(&lists(&group), None))
 }
 
-fn sticky(given: &Given<'_>, assignor: &'static str, cooperative: bool) -> Result<Assignment> {
-    let group = known(given, assignor)?;
+fn sticky(input: &Input<'_>, assignor: &'static str, cooperative: bool) -> Result<Assignment> {
+    let group = known(input, assignor)?;
     let lists = sticky::assign(&group, cooperative, &mut group.draws()).ok_or_else(|| {
         let reason = "sarama moves its partitions in a circle, for ever";
         Error::ClientFails { assignor, reason: reason.to_owned() }
@@ -62,17 +62,17 @@ fn sticky(given: &Given<'_>, assignor: &'static str, cooperative: bool) -> Resul
 }
 
 /// A group all of whose topics the brokers know: sarama asks for the partitions of each before it assigns any.
-fn known<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
-    let unknown = given.subscribed.values.iter().find(|&&topic| given.partitions[topic as usize] == 0);
+fn known<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
+    let unknown = input.subscribed.values.iter().find(|&&topic| input.partitions[topic as usize] == 0);
     if let Some(&topic) = unknown {
-        let name = given.topics[topic as usize];
+        let name = input.topics[topic as usize];
         let reason = format!(
             "topic {name:?} has no partitions, so the leader's client fails with ErrUnknownTopicOrPartition before it \
              assigns any; create the topic or take it out of the subscriptions"
         );
         return Err(Error::ClientFails { assignor, reason });
     }
-    GoGroup::new(given)
+    GoGroup::new(input)
 }
 
 /// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.

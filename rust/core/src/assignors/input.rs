@@ -8,7 +8,7 @@ pub const MOST_PARTITIONS: u32 = 1 << 27;
 
 /// A group in columns, as a caller has it.
 #[derive(Clone, Debug, Default)]
-pub struct Given<'a> {
+pub struct Input<'a> {
     /// The topics' names, each once, in the order in which a broker's metadata would list them.
     pub topics: Vec<&'a str>,
     /// How many partitions each topic has; none if the broker does not know it.

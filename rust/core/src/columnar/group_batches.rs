@@ -5,13 +5,13 @@ use std::ops::Range;
 use arrow_array::{Array, Int32Array, ListArray, StringArray};
 
 use super::members::{Listed, Members, batch, column, offset, place, put_racks};
-use crate::assignors::{Assignor, Given, Lists};
+use crate::assignors::{Assignor, Input, Lists};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// The answer for many groups.
 #[derive(Debug)]
-pub enum Many {
+pub enum AssignedGroups {
     /// Five columns: where each group's pairs begin (and finally their number); and for each pair the row of its
     /// member, the place of its topic's name, its partition, and its place in the member's list.
     Assigned(Vec<Int32Array>),
@@ -39,17 +39,17 @@ pub fn assign_groups(
     names: &dyn Array,
     topics: &dyn Array,
     of_groups: Option<&dyn Array>,
-) -> Result<Many> {
+) -> Result<AssignedGroups> {
     let groups = ends(groups)?;
     let members = Members::of(batch(members)?)?;
     let mut topics = Topics::of(assignor, names, topics, of_groups)?;
     let mut found = Found::default();
     for (group, rows) in groups.windows(2).enumerate() {
         let rows = offset(rows[0])..offset(rows[1]);
-        let Some(given) = topics.group(group, rows.clone(), &members) else {
-            return Ok(Many::Refused(group));
+        let Some(input) = topics.group(group, rows.clone(), &members) else {
+            return Ok(AssignedGroups::Refused(group));
         };
-        let Ok(assignment) = assignor.assign(given) else { return Ok(Many::Refused(group)) };
+        let Ok(assignment) = assignor.assign(input) else { return Ok(AssignedGroups::Refused(group)) };
         for (list, row) in assignment.offsets.windows(2).zip(rows) {
             for (position, pair) in (list[0]..list[1]).enumerate() {
                 found.reader.push(int(row)?);
@@ -61,7 +61,7 @@ pub fn assign_groups(
         found.ends.push(int(found.reader.len())?);
     }
     let Found { ends, reader, topic, partition, position } = found;
-    Ok(Many::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
+    Ok(AssignedGroups::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
 }
 
 /// The columns of the answer, while they are written.
@@ -99,7 +99,7 @@ struct Topics<'a> {
     /// The names that the present group uses: existing topics in the order of their rows, then the others in the order
     /// of their first use, subscriptions first.
     kept: Vec<u32>,
-    given: Given<'a>,
+    input: Input<'a>,
 }
 
 impl<'a> Topics<'a> {
@@ -132,7 +132,7 @@ impl<'a> Topics<'a> {
             seen: vec![NONE; names.len()],
             number: vec![0; names.len()],
             kept: Vec::new(),
-            given: Given::default(),
+            input: Input::default(),
             names,
         };
         if of_groups.is_none() {
@@ -158,7 +158,7 @@ impl<'a> Topics<'a> {
     }
 
     /// A group of these members, with the topics that they name; none if a topic or a member is there twice.
-    fn group(&mut self, group: usize, rows: Range<usize>, members: &Members<'a>) -> Option<&Given<'a>> {
+    fn group(&mut self, group: usize, rows: Range<usize>, members: &Members<'a>) -> Option<&Input<'a>> {
         let own = self.of_groups.map(|ends| offset(ends[group])..offset(ends[group + 1]));
         if let Some(own) = own.clone()
             && !self.know(own)
@@ -170,38 +170,38 @@ impl<'a> Topics<'a> {
         for (number, &name) in (0..).zip(&self.kept) {
             let (name, row) = (name as usize, self.row[name as usize]);
             self.number[name] = number;
-            self.given.topics.push(self.names.value(name));
+            self.input.topics.push(self.names.value(name));
             let partitions = if row == NONE { 0 } else { place(self.partitions[row as usize]) };
-            self.given.partitions.push(partitions);
-            self.given.missing.push(row == NONE);
+            self.input.partitions.push(partitions);
+            self.input.missing.push(row == NONE);
             if let Some(&id) = self.ids.get(name) {
-                self.given.topic_ids.push(id);
+                self.input.topic_ids.push(id);
             }
         }
-        members.put(&mut self.given, rows, |name| self.number[place(name) as usize]);
+        members.put(&mut self.input, rows, |name| self.number[place(name) as usize]);
         self.take_racks();
         if let Some(own) = own {
             self.forget(own);
         }
-        let mut ids = self.given.members.clone();
+        let mut ids = self.input.members.clone();
         ids.sort_unstable();
-        ids.windows(2).all(|two| two[0] != two[1]).then_some(&self.given)
+        ids.windows(2).all(|two| two[0] != two[1]).then_some(&self.input)
     }
 
     /// Empties the present group, and keeps its memory.
     fn empty(&mut self) {
-        let Given { topics, partitions, racks, members, .. } = &mut self.given;
+        let Input { topics, partitions, racks, members, .. } = &mut self.input;
         topics.clear();
         partitions.clear();
         members.clear();
         clear(racks);
-        let Given { instance_ids, member_racks, subscribed, sends, owned, .. } = &mut self.given;
+        let Input { instance_ids, member_racks, subscribed, sends, owned, .. } = &mut self.input;
         instance_ids.clear();
         member_racks.clear();
         sends.clear();
         clear(subscribed);
         clear(owned);
-        let Given { generations, topic_ids, missing, leader_racks, .. } = &mut self.given;
+        let Input { generations, topic_ids, missing, leader_racks, .. } = &mut self.input;
         generations.clear();
         topic_ids.clear();
         missing.clear();
@@ -228,12 +228,12 @@ impl<'a> Topics<'a> {
     fn take_racks(&mut self) {
         let Some((racks, replicas)) = &self.racks else { return };
         let rows = || self.kept.iter().map(|&name| self.row[name as usize]).filter(|&row| row != NONE);
-        if self.given.member_racks.iter().all(Option::is_none)
+        if self.input.member_racks.iter().all(Option::is_none)
             || !rows().any(|row| racks.is_valid(row as usize))
         {
             return;
         }
-        let Given { racks: lists, leader_racks, .. } = &mut self.given;
+        let Input { racks: lists, leader_racks, .. } = &mut self.input;
         for row in rows() {
             let first = offset(racks.value_offsets()[row as usize]);
             for partition in 0..offset(self.partitions[row as usize]) {
