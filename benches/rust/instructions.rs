@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use partwright_core::assignors::server::{self, Kind};
 use partwright_core::assignors::{Assignment, Assignor, Input, Lists};
-use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
+use partwright_core::batching::{self, BatchSummary, Broker, Latency, Scenario, Simulation};
 use partwright_core::columnar;
 use partwright_core::group::classic;
 use partwright_core::group::play::{self, Action, Consumer, Protocol, Race, Script};
@@ -298,7 +298,7 @@ fn client(assignor: Assignor, size: Size, halves: bool, before: Before) -> Outco
 fn broker(kind: Kind, size: Size, odd: bool) -> Outcome<i64> {
     let names = Names::of(size);
     let reads = |member: usize| (0..).take(size.0).skip(usize::from(odd && member == 0)).collect();
-    let group = server::Group::new(&input(&names, size, 0, reads))?;
+    let group = server::ServerGroup::new(&input(&names, size, 0, reads))?;
     let mut found = None;
     counted(&mut || found = Some(server::assign(kind, black_box(&group))));
     Ok(sum(&found.ok_or("nothing was counted")??))
@@ -324,7 +324,7 @@ fn batches(strategy: Strategy, partitions: i32, in_a_ms: u64) -> Outcome<i64> {
     let times: Int64Array = (0..ROWS).map(|row| i64::try_from(row / in_a_ms).ok()).collect();
     let records =
         StructArray::try_from(vec![("time", Arc::new(times) as ArrayRef), ("value_size", sizes())])?;
-    let (mut simulation, mut summary) = (Simulation::new(scenario)?, Summary::default());
+    let (mut simulation, mut summary) = (Simulation::new(scenario)?, BatchSummary::default());
     let mut outcome = None;
     counted(&mut || {
         outcome = Some(columnar::append_records(&mut simulation, black_box(&records), &mut summary));

@@ -11,7 +11,7 @@ use std::io::{BufRead, Write, stdin, stdout};
 use std::ops::Range;
 use std::time::Instant;
 
-use partwright_core::assignors::server::{self, Group, Kind};
+use partwright_core::assignors::server::{self, Kind, ServerGroup};
 use partwright_core::assignors::{Assignment, Input, Lists};
 use partwright_core::java::uuid::TopicId;
 
@@ -42,7 +42,7 @@ struct Question {
 }
 
 fn main() -> Outcome {
-    let mut asked: Option<(Kind, Group)> = None;
+    let mut asked: Option<(Kind, ServerGroup)> = None;
     for line in stdin().lock().lines() {
         let line = line?;
         let said = match &asked {
@@ -100,13 +100,13 @@ impl Question {
     }
 
     /// The group that is assigned: if one joins, the others own what the same assignor gave them.
-    fn group(&self) -> Outcome<Group> {
-        let first = Group::new(&self.input(self.members, None))?;
+    fn group(&self) -> Outcome<ServerGroup> {
+        let first = ServerGroup::new(&self.input(self.members, None))?;
         if !self.joins {
             return Ok(first);
         }
         let before = server::assign(self.kind, &first)?;
-        Ok(Group::new(&self.input(self.members + 1, Some(&before)))?)
+        Ok(ServerGroup::new(&self.input(self.members + 1, Some(&before)))?)
     }
 
     fn input(&self, members: usize, before: Option<&Assignment>) -> Input<'_> {

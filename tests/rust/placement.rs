@@ -3,8 +3,8 @@
 use std::error::Error as StdError;
 
 use partwright_core::Error;
-use partwright_core::placement::Draws;
-use partwright_core::placement::kraft::{Broker, striped};
+use partwright_core::placement::PlacementDraws;
+use partwright_core::placement::kraft::{KraftBroker, striped};
 use partwright_core::placement::zookeeper::{Start, rack_alternated, rack_aware, rack_unaware};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -54,18 +54,18 @@ fn golden(name: &str) -> Result<Vec<Case>, Box<dyn StdError>> {
 fn stripes_are_those_of_krafts_placer() -> Outcome {
     let (mut placed, mut refused) = (0, 0);
     for Case { question, answer } in golden("striped")? {
-        let brokers: Vec<Broker<'_>> = question
+        let brokers: Vec<KraftBroker<'_>> = question
             .brokers
             .iter()
             .map(|given| match given {
                 GivenBroker::Known(id, rack, fenced) => {
-                    Broker { id: *id, rack: rack.as_deref(), fenced: *fenced }
+                    KraftBroker { id: *id, rack: rack.as_deref(), fenced: *fenced }
                 }
-                GivenBroker::Old(id, rack) => Broker { id: *id, rack: rack.as_deref(), fenced: false },
+                GivenBroker::Old(id, rack) => KraftBroker { id: *id, rack: rack.as_deref(), fenced: false },
             })
             .collect();
         let partitions = usize::try_from(question.partitions)?;
-        let mut draws = Draws::seeded(question.seed.unwrap_or_default());
+        let mut draws = PlacementDraws::seeded(question.seed.unwrap_or_default());
         let found = striped(&brokers, partitions, question.replication_factor, &mut draws);
         let Some(replicas) = answer.replicas else {
             assert!(matches!(found, Err(Error::Placement(_))), "{found:?}");
@@ -75,10 +75,10 @@ fn stripes_are_those_of_krafts_placer() -> Outcome {
         assert_eq!(found, Ok(replicas.concat()));
         let taken = draws.into_taken();
         assert_eq!(Some(&taken), answer.draws.as_ref());
-        let mut recorded = Draws::recorded(taken.clone());
+        let mut recorded = PlacementDraws::recorded(taken.clone());
         assert_eq!(striped(&brokers, partitions, question.replication_factor, &mut recorded), found);
         // If there is one draw too few, it is missed.
-        let mut short = Draws::recorded(taken[..taken.len() - 1].to_vec());
+        let mut short = PlacementDraws::recorded(taken[..taken.len() - 1].to_vec());
         let missed = striped(&brokers, partitions, question.replication_factor, &mut short);
         assert!(matches!(missed, Err(Error::Draw { place, .. }) if place == taken.len() - 1), "{missed:?}");
         placed += 1;
@@ -124,19 +124,19 @@ fn replicas_under_zookeeper_are_those_of_admin_utils() -> Outcome {
 
 #[test]
 fn what_no_broker_can_have_is_refused() {
-    let alone = [Broker { id: 7, rack: None, fenced: false }];
+    let alone = [KraftBroker { id: 7, rack: None, fenced: false }];
     let start = Start::default();
     for replicas in [0, 2] {
-        let refused = striped(&alone, 1, replicas, &mut Draws::seeded(0));
+        let refused = striped(&alone, 1, replicas, &mut PlacementDraws::seeded(0));
         assert!(matches!(refused, Err(Error::Placement(_))), "{refused:?}");
         assert!(matches!(rack_unaware(&[7], 1, replicas, start), Err(Error::Placement(_))));
         assert!(matches!(rack_aware(&[(7, "a")], 1, replicas, start), Err(Error::Placement(_))));
     }
     assert!(matches!(rack_unaware(&[], 1, 1, start), Err(Error::Placement(_))));
-    assert_eq!(striped(&alone, 3, 1, &mut Draws::recorded(vec![0, 0])), Ok(vec![7; 3]));
-    let beyond = striped(&alone, 3, 1, &mut Draws::recorded(vec![0, 1]));
+    assert_eq!(striped(&alone, 3, 1, &mut PlacementDraws::recorded(vec![0, 0])), Ok(vec![7; 3]));
+    let beyond = striped(&alone, 3, 1, &mut PlacementDraws::recorded(vec![0, 1]));
     assert_eq!(beyond, Err(Error::Draw { place: 1, bound: 1 }));
-    let negative = striped(&alone, 3, 1, &mut Draws::recorded(vec![-1]));
+    let negative = striped(&alone, 3, 1, &mut PlacementDraws::recorded(vec![-1]));
     assert_eq!(negative, Err(Error::Draw { place: 0, bound: 1 }));
     let much = rack_unaware(&[0, 1], usize::MAX, 2, start);
     assert_eq!(much, Err(Error::Memory { rows: usize::MAX }));
@@ -189,8 +189,8 @@ proptest! {
         prop_assert_eq!(alternated, (0..).take(count).collect::<Vec<i32>>());
 
         let known: Vec<_> =
-            brokers.iter().map(|&(id, rack, fenced)| Broker { id, rack: Some(rack), fenced }).collect();
-        let placed = striped(&known, partitions, replicas, &mut Draws::seeded(seed))?;
+            brokers.iter().map(|&(id, rack, fenced)| KraftBroker { id, rack: Some(rack), fenced }).collect();
+        let placed = striped(&known, partitions, replicas, &mut PlacementDraws::seeded(seed))?;
         prop_assert_eq!(placed.len(), partitions * replicas);
         for row in placed.chunks(replicas) {
             prop_assert!(known.iter().any(|broker| broker.id == row[0] && !broker.fenced));

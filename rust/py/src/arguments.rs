@@ -12,9 +12,9 @@ use crate::error::{BoundaryError, refused_argument};
 
 /// A number of partitions: a whole number (`__index__`), neither a bool nor a float.
 #[derive(Clone, Copy)]
-pub(crate) struct Count(pub(crate) Partitions);
+pub(crate) struct PartitionCount(pub(crate) Partitions);
 
-impl<'py> FromPyObject<'_, 'py> for Count {
+impl<'py> FromPyObject<'_, 'py> for PartitionCount {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {

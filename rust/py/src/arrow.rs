@@ -19,7 +19,7 @@ use crate::capsule::{import_array, import_pyarrow, import_stream, int32_to_pyarr
 use crate::error::{BoundaryError, caught, detached, unreadable};
 
 /// A column as Python gave it.
-pub(crate) struct Column {
+pub(crate) struct ArrowColumn {
     chunks: Chunks,
     /// To Arrow a column of UUIDs is binary.
     of_uuids: bool,
@@ -31,7 +31,7 @@ enum Chunks {
     Stream(Vec<ArrayRef>, DataType),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Column {
+impl<'py> FromPyObject<'_, 'py> for ArrowColumn {
     type Error = PyErr;
 
     /// Takes over the buffers behind the capsules. Arrow's import panics on some arrays that are valid under the
@@ -43,7 +43,7 @@ impl<'py> FromPyObject<'_, 'py> for Column {
     }
 }
 
-impl Column {
+impl ArrowColumn {
     fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let py = given.py();
         if let Some(array) = import_pyarrow(given)? {

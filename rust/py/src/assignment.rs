@@ -7,11 +7,11 @@ use partwright_core::java::{hash_map, topic_partition};
 use pyo3::prelude::*;
 
 use crate::arguments::Assignor;
-use crate::arrow::{Column, to_pyarrow};
+use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// The reason why an answer is one of several, and what all of them have in common.
-type Chance = Option<(&'static str, Vec<&'static str>)>;
+type WhyAndSame = Option<(&'static str, Vec<&'static str>)>;
 
 /// Who reads what, as a list of (topic, partition) pairs for each row of `members`, and what is left to chance. The
 /// schema of both batches is that of the core.
@@ -19,12 +19,12 @@ type Chance = Option<(&'static str, Vec<&'static str>)>;
 pub(crate) fn assign(
     py: Python<'_>,
     assignor: Assignor,
-    topics: Column,
-    members: Column,
+    topics: ArrowColumn,
+    members: ArrowColumn,
     seed: u64,
     balance_racks: bool,
     as_read: bool,
-) -> Result<(Py<PyAny>, Chance), BoundaryError> {
+) -> Result<(Py<PyAny>, WhyAndSame), BoundaryError> {
     let (options, mut chance) = (Options { seed, balance_racks, as_read }, None);
     let lists = topics.with(py, members, |topics, members| {
         let (lists, left) = columnar::assign(assignor.0, options, topics, members)?;
@@ -36,7 +36,7 @@ pub(crate) fn assign(
 
 /// The answer for many groups in five columns, or the first group that cannot be assigned.
 #[derive(IntoPyObject)]
-pub(crate) enum Assigned {
+pub(crate) enum AssignedColumns {
     Columns(Vec<Py<PyAny>>),
     Refused(usize),
 }
@@ -46,22 +46,22 @@ pub(crate) enum Assigned {
 pub(crate) fn assign_groups(
     py: Python<'_>,
     assignor: Assignor,
-    groups: Column,
-    members: Column,
-    names: Column,
-    topics: Column,
-    of_groups: Option<Column>,
-) -> Result<Assigned, BoundaryError> {
+    groups: ArrowColumn,
+    members: ArrowColumn,
+    names: ArrowColumn,
+    topics: ArrowColumn,
+    of_groups: Option<ArrowColumn>,
+) -> Result<AssignedColumns, BoundaryError> {
     let (groups, members, names, topics) = (groups.only(), members.only(), names.only(), topics.only());
-    let of_groups = of_groups.map(Column::only);
+    let of_groups = of_groups.map(ArrowColumn::only);
     let found = detached(py, || {
         columnar::assign_groups(assignor.0, &groups, &members, &names, &topics, of_groups.as_deref())
     })?;
     match found {
-        AssignedGroups::Refused(group) => Ok(Assigned::Refused(group)),
+        AssignedGroups::Refused(group) => Ok(AssignedColumns::Refused(group)),
         AssignedGroups::Assigned(columns) => {
             let columns = columns.into_iter().map(|column| to_pyarrow(py, column));
-            Ok(Assigned::Columns(columns.collect::<Result<_, _>>()?))
+            Ok(AssignedColumns::Columns(columns.collect::<Result<_, _>>()?))
         }
     }
 }

@@ -3,21 +3,23 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partwright_core::batching::{Broker, Latency, Partition, Rows, Scenario, Settings, Simulation, Summary};
+use partwright_core::batching::{
+    BatchSummary, Broker, Latency, Partition, Rows, Scenario, Settings, Simulation,
+};
 use partwright_core::columnar::{self, BatchTables};
 use partwright_core::producer::Draws;
 use pyo3::prelude::*;
 
 use crate::arguments::Strategy;
-use crate::arrow::{Column, to_pyarrow};
+use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// A broker as Python gives it: its number, its rack, its latency, and the times when it is down.
-type GivenBroker = (i32, Option<String>, GivenLatency, Vec<(i64, i64)>);
+type PythonBroker = (i32, Option<String>, PythonLatency, Vec<(i64, i64)>);
 
 /// A latency as Python gives it: a number, or an object with the fields of one of the other kinds.
 #[derive(FromPyObject)]
-enum GivenLatency {
+enum PythonLatency {
     #[pyo3(transparent)]
     Constant(i64),
     #[pyo3(from_item_all)]
@@ -30,13 +32,13 @@ enum GivenLatency {
     },
 }
 
-impl From<GivenLatency> for Latency {
-    fn from(given: GivenLatency) -> Self {
+impl From<PythonLatency> for Latency {
+    fn from(given: PythonLatency) -> Self {
         match given {
-            GivenLatency::Constant(ms) => Self::Constant(ms),
-            GivenLatency::Uniform { from, to } => Self::Uniform { from, to },
-            GivenLatency::LogNormal { p50, p99 } => Self::LogNormal { p50, p99 },
-            GivenLatency::Among { among } => Self::Among(among),
+            PythonLatency::Constant(ms) => Self::Constant(ms),
+            PythonLatency::Uniform { from, to } => Self::Uniform { from, to },
+            PythonLatency::LogNormal { p50, p99 } => Self::LogNormal { p50, p99 },
+            PythonLatency::Among { among } => Self::Among(among),
         }
     }
 }
@@ -44,7 +46,7 @@ impl From<GivenLatency> for Latency {
 /// The settings as Python gives them, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenSettings {
+pub(crate) struct PythonSimulation {
     batch_size: i32,
     linger_ms: i64,
     max_request_size: i32,
@@ -60,11 +62,11 @@ pub(crate) struct GivenSettings {
 /// The inputs other than the settings.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenScenario {
+pub(crate) struct PythonScenario {
     each_append: bool,
     flush_ms: Option<i64>,
     failed_requests: Vec<u64>,
-    brokers: Vec<GivenBroker>,
+    brokers: Vec<PythonBroker>,
     /// The partitions, each with its number and leader.
     partitions: Vec<(i32, Option<i32>)>,
     draws: Option<Vec<i32>>,
@@ -72,7 +74,7 @@ pub(crate) struct GivenScenario {
 }
 
 /// A simulation and its result: the sums, and on request the fate of each record.
-type State = (Simulation, (Option<Rows>, Summary));
+type SimulationState = (Simulation, (Option<Rows>, BatchSummary));
 
 /// The sums of a simulation, as Python gets them.
 #[derive(IntoPyObject)]
@@ -91,13 +93,13 @@ pub(crate) struct Totals {
 /// A simulation and the fate of its records.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Batching {
-    state: Mutex<State>,
+    state: Mutex<SimulationState>,
     batch_size: i32,
 }
 
 impl Batching {
     /// The state is consistent after each call, even after a panic.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SimulationState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,8 +110,8 @@ impl Batching {
     #[new]
     fn new(
         strategy: Strategy,
-        settings: GivenSettings,
-        scenario: GivenScenario,
+        settings: PythonSimulation,
+        scenario: PythonScenario,
         rows: bool,
     ) -> Result<Self, BoundaryError> {
         let batch_size = settings.batch_size;
@@ -143,13 +145,16 @@ impl Batching {
             seed: scenario.seed,
         };
         Ok(Self {
-            state: Mutex::new((Simulation::new(scenario)?, (rows.then(Rows::default), Summary::default()))),
+            state: Mutex::new((
+                Simulation::new(scenario)?,
+                (rows.then(Rows::default), BatchSummary::default()),
+            )),
             batch_size,
         })
     }
 
     /// Adds some records; the columns are those of the core.
-    fn append(&self, py: Python<'_>, records: Column) -> Result<(), BoundaryError> {
+    fn append(&self, py: Python<'_>, records: ArrowColumn) -> Result<(), BoundaryError> {
         let records = records.only();
         detached(py, || {
             let (simulation, report) = &mut *self.state();
@@ -162,7 +167,7 @@ impl Batching {
         detached(py, || {
             let (simulation, report) = &mut *self.state();
             simulation.finish(report)?;
-            let Summary { records, batches, requests, unsent, .. } = report.1;
+            let BatchSummary { records, batches, requests, unsent, .. } = report.1;
             let summary = &report.1;
             let pairs = |bytes: &BTreeMap<i32, u64>| bytes.iter().map(|(&id, &bytes)| (id, bytes)).collect();
             Ok(Totals {

@@ -10,16 +10,16 @@ use crate::error::{BoundaryError, detached};
 /// The settings of the coordinator for groups of the classic protocol.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenClassicConfig {
+pub(crate) struct PythonClassicConfig {
     initial_rebalance_delay_ms: i64,
     min_session_timeout_ms: i64,
     max_session_timeout_ms: i64,
     max_size: usize,
 }
 
-impl From<GivenClassicConfig> for classic::Config {
-    fn from(given: GivenClassicConfig) -> Self {
-        let GivenClassicConfig {
+impl From<PythonClassicConfig> for classic::Config {
+    fn from(given: PythonClassicConfig) -> Self {
+        let PythonClassicConfig {
             initial_rebalance_delay_ms,
             min_session_timeout_ms,
             max_session_timeout_ms,
@@ -32,21 +32,21 @@ impl From<GivenClassicConfig> for classic::Config {
 /// The member that sends a request, as Python gives it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenSender {
+pub(crate) struct PythonSender {
     member: String,
     generation: i32,
     instance_id: Option<String>,
 }
 
-impl From<GivenSender> for classic::Sender {
-    fn from(given: GivenSender) -> Self {
+impl From<PythonSender> for classic::Sender {
+    fn from(given: PythonSender) -> Self {
         Self { member: given.member.into(), generation: given.generation, instance: given.instance_id }
     }
 }
 
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenJoin {
+pub(crate) struct PythonJoin {
     member: String,
     new_id: String,
     instance_id: Option<String>,
@@ -59,8 +59,8 @@ pub(crate) struct GivenJoin {
 
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenSync {
-    sender: GivenSender,
+pub(crate) struct PythonSync {
+    sender: PythonSender,
     protocol: Option<String>,
     assignments: Vec<(String, String)>,
 }
@@ -82,18 +82,18 @@ pub(crate) enum Idle {
 
 /// A request as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
-pub(crate) enum GivenRequest {
+pub(crate) enum PythonRequest {
     Join {
         #[pyo3(item)]
-        join: GivenJoin,
+        join: PythonJoin,
     },
     Sync {
         #[pyo3(item)]
-        sync: GivenSync,
+        sync: PythonSync,
     },
     Heartbeat {
         #[pyo3(item)]
-        heartbeat: GivenSender,
+        heartbeat: PythonSender,
     },
     Leave {
         #[pyo3(item)]
@@ -101,15 +101,15 @@ pub(crate) enum GivenRequest {
     },
     Commit {
         #[pyo3(item)]
-        commit: GivenSender,
+        commit: PythonSender,
     },
     Idle(Idle),
 }
 
-impl From<GivenRequest> for classic::Request<String, String> {
-    fn from(given: GivenRequest) -> Self {
+impl From<PythonRequest> for classic::Request<String, String> {
+    fn from(given: PythonRequest) -> Self {
         match given {
-            GivenRequest::Join { join } => Self::Join(classic::Join {
+            PythonRequest::Join { join } => Self::Join(classic::Join {
                 member: join.member.into(),
                 new_id: join.new_id.into(),
                 instance: join.instance_id,
@@ -120,18 +120,18 @@ impl From<GivenRequest> for classic::Request<String, String> {
                 skips_assignment: join.skips_assignment,
                 reason: String::new(),
             }),
-            GivenRequest::Sync { sync } => Self::Sync {
+            PythonRequest::Sync { sync } => Self::Sync {
                 sender: sync.sender.into(),
                 protocol: sync.protocol.map(Into::into),
                 assignments: sync.assignments.into_iter().map(|(id, said)| (id.into(), said)).collect(),
             },
-            GivenRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
-            GivenRequest::Leave { leave } => {
+            PythonRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
+            PythonRequest::Leave { leave } => {
                 Self::Leave(leave.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
             }
-            GivenRequest::Commit { commit } => Self::Commit(commit.into()),
-            GivenRequest::Idle(Idle::Move { .. }) => Self::Move,
-            GivenRequest::Idle(Idle::Wait { .. }) => Self::Wait,
+            PythonRequest::Commit { commit } => Self::Commit(commit.into()),
+            PythonRequest::Idle(Idle::Move { .. }) => Self::Move,
+            PythonRequest::Idle(Idle::Wait { .. }) => Self::Wait,
         }
     }
 }
@@ -156,7 +156,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
     fn from(effect: classic::Effect<String, String>) -> Self {
         let answer = Self { at_ms: effect.at, tag: effect.tag, ..Self::default() };
         match effect.answer {
-            classic::Answer::Joined(joined) => Self {
+            classic::Response::Joined(joined) => Self {
                 error: joined.code.name(),
                 generation: Some(joined.generation),
                 protocol: joined.protocol.map(|name| name.to_string()),
@@ -172,18 +172,18 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
                 ),
                 ..answer
             },
-            classic::Answer::Synced { code, protocol, assignment } => {
+            classic::Response::Synced { code, protocol, assignment } => {
                 let protocol = protocol.map(|name| name.to_string());
                 // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
                 let assignment = Some(assignment.unwrap_or_default());
                 Self { error: code.name(), protocol, assignment, ..answer }
             }
-            classic::Answer::Left(code, codes) => Self {
+            classic::Response::Left(code, codes) => Self {
                 error: code.name(),
                 errors: Some(codes.into_iter().map(partwright_core::group::Code::name).collect()),
                 ..answer
             },
-            classic::Answer::Done(code) => Self { error: code.name(), ..answer },
+            classic::Response::Done(code) => Self { error: code.name(), ..answer },
         }
     }
 }
@@ -212,12 +212,12 @@ pub(crate) struct ClassicGroup(classic::Group<String, String>);
 impl ClassicGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
-    fn new(config: GivenClassicConfig) -> Self {
+    fn new(config: PythonClassicConfig) -> Self {
         Self(classic::Group::new(config.into()))
     }
 
     /// The group after an event, and the answers sent since the last one.
-    fn step(&self, at_ms: i64, tag: u32, request: GivenRequest) -> (Self, Vec<ClassicAnswer>) {
+    fn step(&self, at_ms: i64, tag: u32, request: PythonRequest) -> (Self, Vec<ClassicAnswer>) {
         let event = classic::Event { at: at_ms, tag, request: request.into() };
         let (group, effects) = self.0.clone().step(event);
         (Self(group), effects.into_iter().map(Into::into).collect())
@@ -239,7 +239,7 @@ impl ClassicGroup {
 /// The settings of the coordinator for groups of KIP-848's protocol.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenConsumerConfig {
+pub(crate) struct PythonConsumerConfig {
     session_timeout_ms: i64,
     heartbeat_interval_ms: i64,
     assignment_interval_ms: i64,
@@ -247,9 +247,9 @@ pub(crate) struct GivenConsumerConfig {
     assignors: Vec<String>,
 }
 
-impl From<GivenConsumerConfig> for consumer::Config {
-    fn from(given: GivenConsumerConfig) -> Self {
-        let GivenConsumerConfig {
+impl From<PythonConsumerConfig> for consumer::Config {
+    fn from(given: PythonConsumerConfig) -> Self {
+        let PythonConsumerConfig {
             session_timeout_ms,
             heartbeat_interval_ms,
             assignment_interval_ms,
@@ -262,7 +262,7 @@ impl From<GivenConsumerConfig> for consumer::Config {
 
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenHeartbeat {
+pub(crate) struct PythonHeartbeat {
     member: String,
     epoch: i32,
     instance_id: Option<String>,
@@ -275,10 +275,10 @@ pub(crate) struct GivenHeartbeat {
 
 /// A request as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
-pub(crate) enum GivenConsumerRequest {
+pub(crate) enum PythonConsumerRequest {
     Heartbeat {
         #[pyo3(item)]
-        heartbeat: GivenHeartbeat,
+        heartbeat: PythonHeartbeat,
     },
     Commit {
         #[pyo3(item)]
@@ -291,10 +291,10 @@ pub(crate) enum GivenConsumerRequest {
     Idle(Idle),
 }
 
-impl From<GivenConsumerRequest> for consumer::Request {
-    fn from(given: GivenConsumerRequest) -> Self {
+impl From<PythonConsumerRequest> for consumer::Request {
+    fn from(given: PythonConsumerRequest) -> Self {
         match given {
-            GivenConsumerRequest::Heartbeat { heartbeat } => Self::Heartbeat(consumer::Heartbeat {
+            PythonConsumerRequest::Heartbeat { heartbeat } => Self::Heartbeat(consumer::Heartbeat {
                 member: heartbeat.member.into(),
                 epoch: heartbeat.epoch,
                 instance: heartbeat.instance_id,
@@ -304,14 +304,14 @@ impl From<GivenConsumerRequest> for consumer::Request {
                 assignor: heartbeat.assignor,
                 owned: heartbeat.owned,
             }),
-            GivenConsumerRequest::Commit { commit: (member, epoch, places) } => {
+            PythonConsumerRequest::Commit { commit: (member, epoch, places) } => {
                 Self::Commit(member.into(), epoch, places)
             }
-            GivenConsumerRequest::Topics { topics } => {
+            PythonConsumerRequest::Topics { topics } => {
                 Self::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
             }
-            GivenConsumerRequest::Idle(Idle::Move { .. }) => Self::Move,
-            GivenConsumerRequest::Idle(Idle::Wait { .. }) => Self::Wait,
+            PythonConsumerRequest::Idle(Idle::Move { .. }) => Self::Move,
+            PythonConsumerRequest::Idle(Idle::Wait { .. }) => Self::Wait,
         }
     }
 }
@@ -359,7 +359,7 @@ pub(crate) struct ConsumerGroup(consumer::Group);
 impl ConsumerGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
-    fn new(config: GivenConsumerConfig) -> PyResult<Self> {
+    fn new(config: PythonConsumerConfig) -> PyResult<Self> {
         for assignor in &config.assignors {
             consumer::check_assignor(assignor).map_err(BoundaryError::from)?;
         }
@@ -372,7 +372,7 @@ impl ConsumerGroup {
         py: Python<'_>,
         at_ms: i64,
         tag: u32,
-        request: GivenConsumerRequest,
+        request: PythonConsumerRequest,
     ) -> Result<(Self, Vec<ConsumerAnswer>), BoundaryError> {
         let event = consumer::Event { at: at_ms, tag, request: request.into() };
         let (group, effects) = detached(py, || self.0.clone().step(event))?;

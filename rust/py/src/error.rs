@@ -73,8 +73,8 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 
 /// Runs `work` without printing its panic, which the caller catches. The panics of other threads are printed as before.
 pub(crate) fn quiet<T>(work: impl FnOnce() -> T) -> T {
-    struct Before(bool);
-    impl Drop for Before {
+    struct Restored(bool);
+    impl Drop for Restored {
         fn drop(&mut self) {
             QUIET.set(self.0);
         }
@@ -87,7 +87,7 @@ pub(crate) fn quiet<T>(work: impl FnOnce() -> T) -> T {
             }
         }));
     });
-    let _before = Before(QUIET.replace(true));
+    let _before = Restored(QUIET.replace(true));
     work()
 }
 

@@ -6,8 +6,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use crate::arguments::{Client, Count, Encoding, Threads};
-use crate::arrow::Column;
+use crate::arguments::{Client, Encoding, PartitionCount, Threads};
+use crate::arrow::ArrowColumn;
 use crate::error::{BoundaryError, detached};
 
 /// murmur2 of each key.
@@ -15,7 +15,7 @@ use crate::error::{BoundaryError, detached};
 #[pyo3(signature = (keys, key_type, threads))]
 pub(crate) fn murmur2(
     py: Python<'_>,
-    keys: Column,
+    keys: ArrowColumn,
     key_type: Option<Encoding>,
     threads: Threads,
 ) -> Result<Py<PyAny>, BoundaryError> {
@@ -28,8 +28,8 @@ pub(crate) fn murmur2(
 #[pyo3(signature = (keys, n, client, key_type, threads))]
 pub(crate) fn partition_for_key(
     py: Python<'_>,
-    keys: Column,
-    n: Count,
+    keys: ArrowColumn,
+    n: PartitionCount,
     client: Client,
     key_type: Option<Encoding>,
     threads: Threads,
@@ -50,14 +50,14 @@ pub(crate) struct Placer {
 impl Placer {
     #[new]
     #[pyo3(signature = (n, client, key_type))]
-    fn new(n: Count, client: Client, key_type: Option<Encoding>) -> Result<Self, BoundaryError> {
+    fn new(n: PartitionCount, client: Client, key_type: Option<Encoding>) -> Result<Self, BoundaryError> {
         let key_type = key_type.map(|key_type| key_type.0);
         client.0.check_key_type(key_type)?;
         Ok(Self { n: n.0, client: client.0, key_type })
     }
 
     /// The partition of each key.
-    fn place(&self, py: Python<'_>, keys: Column) -> Result<Py<PyAny>, BoundaryError> {
+    fn place(&self, py: Python<'_>, keys: ArrowColumn) -> Result<Py<PyAny>, BoundaryError> {
         keys.map(py, self.key_type, |keys| {
             columnar::partition_for_key(keys, self.n, self.client, self.key_type)
         })
@@ -74,7 +74,7 @@ impl Placer {
 #[pyo3(signature = (values, key_type=None))]
 pub(crate) fn encode(
     py: Python<'_>,
-    values: Column,
+    values: ArrowColumn,
     key_type: Option<Encoding>,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
@@ -86,7 +86,7 @@ pub(crate) fn encode(
 #[pyo3(signature = (value, key_type=None))]
 pub(crate) fn encode_one(
     py: Python<'_>,
-    value: Column,
+    value: ArrowColumn,
     key_type: Option<Encoding>,
 ) -> Result<Option<Vec<u8>>, BoundaryError> {
     value.first(py, key_type.map(|key_type| key_type.0))
@@ -164,7 +164,7 @@ fn one_key<'py>(
     };
     let key = args.get_borrowed_item(0)?;
     let Some(key) = bytes_of(&key) else { return Ok(None) };
-    let n: Count = args.get_borrowed_item(1)?.extract()?;
+    let n: PartitionCount = args.get_borrowed_item(1)?.extract()?;
     let client: Client = client.map_or(Ok(Client(hashing::Client::JAVA)), |client| client.extract())?;
     let partition = client.0.partition_for_key(Some(key), n.0).map_err(BoundaryError::from)?;
     Ok(Some(partition.into_pyobject(args.py())?))
@@ -182,7 +182,7 @@ fn bytes_of<'key>(key: &'key Bound<'_, PyAny>) -> Option<&'key [u8]> {
 #[pyfunction]
 pub(crate) fn partition_for_bytes(
     key: Option<&[u8]>,
-    n: Count,
+    n: PartitionCount,
     client: Client,
 ) -> Result<Option<i32>, BoundaryError> {
     Ok(client.0.partition_for_key(key, n.0)?)
@@ -193,10 +193,10 @@ pub(crate) fn partition_for_bytes(
 #[pyfunction]
 pub(crate) fn following(
     py: Python<'_>,
-    keys: Column,
-    partitions: Column,
+    keys: ArrowColumn,
+    partitions: ArrowColumn,
     client: Client,
-    numbers: Vec<Count>,
+    numbers: Vec<PartitionCount>,
 ) -> Result<(usize, Vec<Option<usize>>), BoundaryError> {
     let (keys, partitions) = (keys.only(), partitions.only());
     let numbers: Vec<Partitions> = numbers.into_iter().map(|number| number.0).collect();
@@ -208,8 +208,8 @@ pub(crate) fn following(
 #[pyfunction]
 pub(crate) fn coordinator_partition(
     py: Python<'_>,
-    ids: Column,
-    n: Count,
+    ids: ArrowColumn,
+    n: PartitionCount,
 ) -> Result<Py<PyAny>, BoundaryError> {
     ids.map(py, None, |ids| columnar::partition_for_key(ids, n.0, hashing::Client::COORDINATOR, None))
 }
@@ -218,7 +218,7 @@ pub(crate) fn coordinator_partition(
 #[pyfunction]
 pub(crate) fn coordinator_partition_of_bytes(
     name: Option<&[u8]>,
-    n: Count,
+    n: PartitionCount,
 ) -> Result<Option<i32>, BoundaryError> {
     Ok(hashing::Client::COORDINATOR.partition_for_key(name, n.0)?)
 }
@@ -227,15 +227,15 @@ pub(crate) fn coordinator_partition_of_bytes(
 #[pyfunction]
 pub(crate) fn redpanda_coordinator(
     py: Python<'_>,
-    ids: Column,
-    n: Count,
+    ids: ArrowColumn,
+    n: PartitionCount,
 ) -> Result<Py<PyAny>, BoundaryError> {
     ids.map(py, None, |ids| columnar::redpanda_coordinator(ids, n.0))
 }
 
 /// The same for one ID.
 #[pyfunction]
-pub(crate) fn redpanda_coordinator_of_bytes(name: Option<&[u8]>, n: Count) -> Option<i32> {
+pub(crate) fn redpanda_coordinator_of_bytes(name: Option<&[u8]>, n: PartitionCount) -> Option<i32> {
     name.map(|name| hashing::redpanda_coordinator(name, n.0))
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn redpanda_coordinator_of_bytes(name: Option<&[u8]>, n: Count) -> Op
 #[pyo3(signature = (key, n, client, key_type=None))]
 pub(crate) fn steps(
     key: Option<&[u8]>,
-    n: Count,
+    n: PartitionCount,
     client: Client,
     key_type: Option<Encoding>,
 ) -> Option<(i64, i64, i64, i32)> {
@@ -258,7 +258,7 @@ pub(crate) fn steps(
 #[pyfunction]
 #[pyo3(signature = (n, client, key_type=None))]
 pub(crate) fn check(
-    n: Count,
+    n: PartitionCount,
     client: Client,
     key_type: Option<Encoding>,
 ) -> Result<Option<&'static str>, BoundaryError> {
@@ -313,6 +313,6 @@ pub(crate) fn key_types() -> Vec<&'static str> {
 
 /// The address at which the core reads the key bytes of each chunk. It proves that nothing was copied.
 #[pyfunction]
-pub(crate) fn key_addresses(py: Python<'_>, keys: Column) -> Result<Vec<Option<usize>>, BoundaryError> {
+pub(crate) fn key_addresses(py: Python<'_>, keys: ArrowColumn) -> Result<Vec<Option<usize>>, BoundaryError> {
     keys.addresses(py)
 }

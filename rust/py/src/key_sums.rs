@@ -3,7 +3,7 @@
 use partwright_core::columnar;
 use pyo3::prelude::*;
 
-use crate::arrow::{Column, to_pyarrow};
+use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// Counts of records by key and partition; each column is one chunk.
@@ -34,13 +34,13 @@ impl KeySums {
     fn add(
         &mut self,
         py: Python<'_>,
-        keys: Column,
-        partitions: Column,
-        sums: [Option<Column>; 5],
-        rows: Option<Column>,
+        keys: ArrowColumn,
+        partitions: ArrowColumn,
+        sums: [Option<ArrowColumn>; 5],
+        rows: Option<ArrowColumn>,
     ) -> Result<(), BoundaryError> {
-        let (keys, partitions, rows) = (keys.only(), partitions.only(), rows.map(Column::only));
-        let sums = sums.map(|column| column.map(Column::only));
+        let (keys, partitions, rows) = (keys.only(), partitions.only(), rows.map(ArrowColumn::only));
+        let sums = sums.map(|column| column.map(ArrowColumn::only));
         let measures =
             columnar::Measures { rows: rows.as_deref(), sums: sums.each_ref().map(Option::as_deref) };
         detached(py, || self.0.add(&keys, &partitions, &measures))
@@ -84,10 +84,10 @@ impl KeySums {
 #[pyo3(signature = (partitions, rows=None))]
 pub(crate) fn rows_by_partition(
     py: Python<'_>,
-    partitions: Column,
-    rows: Option<Column>,
+    partitions: ArrowColumn,
+    rows: Option<ArrowColumn>,
 ) -> Result<Py<PyAny>, BoundaryError> {
-    let (partitions, rows) = (partitions.only(), rows.map(Column::only));
+    let (partitions, rows) = (partitions.only(), rows.map(ArrowColumn::only));
     let found = detached(py, || columnar::rows_by_partition(&partitions, rows.as_deref()))?;
     to_pyarrow(py, found)
 }

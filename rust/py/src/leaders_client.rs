@@ -19,24 +19,24 @@ impl Raised {
 
 /// A function that takes a group as its leader sees it, and returns each member's partitions, or None if the
 /// client fails.
-pub(crate) struct LeadersClient {
-    pub asked: Py<PyAny>,
+pub(crate) struct PythonLeadersClient {
+    pub function: Py<PyAny>,
     pub raised: Raised,
 }
 
 /// A group, by the names of `Led`.
 #[derive(IntoPyObject)]
-struct Told {
+struct LeadersGroup {
     at_ms: i64,
     generation: i32,
     leader: usize,
     assignor: String,
     topics: Vec<(String, u32)>,
-    members: Vec<ToldMember>,
+    members: Vec<LeadersMember>,
 }
 
 #[derive(IntoPyObject)]
-struct ToldMember {
+struct LeadersMember {
     member: Option<u32>,
     id: String,
     instance_id: Option<String>,
@@ -47,28 +47,30 @@ struct ToldMember {
     remembers: Option<(Vec<Place>, i32)>,
 }
 
-impl play::LeadersClient for LeadersClient {
+impl play::LeadersClient for PythonLeadersClient {
     fn assign(&mut self, group: &Led<'_>) -> Result<Option<Vec<Vec<Place>>>> {
-        Python::attach(|py| self.asked.call1(py, (told(group),))?.extract(py)).map_err(|error: PyErr| {
-            *self.raised.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            Error::Group("the function that says what a leader assigns has failed".to_owned())
-        })
+        Python::attach(|py| self.function.call1(py, (leaders_group(group),))?.extract(py)).map_err(
+            |error: PyErr| {
+                *self.raised.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                Error::Group("the function that says what a leader assigns has failed".to_owned())
+            },
+        )
     }
 }
 
-fn told(group: &Led<'_>) -> Told {
-    Told {
+fn leaders_group(group: &Led<'_>) -> LeadersGroup {
+    LeadersGroup {
         at_ms: group.at,
         generation: group.generation,
         leader: group.leader,
         assignor: group.assignor.to_owned(),
         topics: group.topics.iter().map(|&(name, count)| (name.to_owned(), count)).collect(),
-        members: group.members.iter().map(told_member).collect(),
+        members: group.members.iter().map(leaders_member).collect(),
     }
 }
 
-fn told_member(member: &LedMember<'_>) -> ToldMember {
-    ToldMember {
+fn leaders_member(member: &LedMember<'_>) -> LeadersMember {
+    LeadersMember {
         member: member.reader,
         id: member.id.to_owned(),
         instance_id: member.instance.map(str::to_owned),

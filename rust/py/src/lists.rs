@@ -10,7 +10,7 @@ use crate::error::BoundaryError;
 
 /// The columns; or, for the first object of a wrong type, the number of its list and its place in that list.
 #[derive(IntoPyObject)]
-pub(crate) enum Found {
+pub(crate) enum ListColumns {
     Columns(Vec<Py<PyAny>>),
     Odd((usize, usize)),
 }
@@ -20,16 +20,16 @@ pub(crate) enum Found {
 pub(crate) fn name_lists(
     lists: &Bound<'_, PyList>,
     numbers: &Bound<'_, PyDict>,
-) -> Result<Found, BoundaryError> {
-    let (mut names, mut places) = (Names::new(numbers), Lists::default());
+) -> Result<ListColumns, BoundaryError> {
+    let (mut names, mut places) = (NameNumbers::new(numbers), Lists::default());
     for (list, given) in lists.iter().enumerate() {
         for (place, name) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
-            let Some(number) = names.number(&name)? else { return Ok(Found::Odd((list, place))) };
+            let Some(number) = names.number(&name)? else { return Ok(ListColumns::Odd((list, place))) };
             places.values.push(number);
         }
         places.end();
     }
-    Ok(Found::Columns(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
+    Ok(ListColumns::Columns(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
 }
 
 /// Lists of (name, partition) pairs as lists of numbers and lists of partitions. A missing list becomes a null.
@@ -37,16 +37,17 @@ pub(crate) fn name_lists(
 pub(crate) fn pair_lists(
     lists: &Bound<'_, PyList>,
     numbers: &Bound<'_, PyDict>,
-) -> Result<Found, BoundaryError> {
-    let (mut names, mut places, mut partitions) = (Names::new(numbers), Lists::default(), Lists::default());
+) -> Result<ListColumns, BoundaryError> {
+    let (mut names, mut places, mut partitions) =
+        (NameNumbers::new(numbers), Lists::default(), Lists::default());
     let mut given_lists = Vec::with_capacity(lists.len());
     for (list, given) in lists.iter().enumerate() {
         if !given.is_none() {
             for (place, pair) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
-                let Some((name, partition)) = two(&pair) else { return Ok(Found::Odd((list, place))) };
+                let Some((name, partition)) = two(&pair) else { return Ok(ListColumns::Odd((list, place))) };
                 let (number, partition) = (names.number(&name)?, partition_number(&partition));
                 let (Some(number), Some(partition)) = (number, partition) else {
-                    return Ok(Found::Odd((list, place)));
+                    return Ok(ListColumns::Odd((list, place)));
                 };
                 places.values.push(number);
                 partitions.values.push(partition);
@@ -57,7 +58,7 @@ pub(crate) fn pair_lists(
         partitions.end();
     }
     let column = |of| to_pyarrow(lists.py(), columnar::list_column(of, Some(&given_lists))?);
-    Ok(Found::Columns(vec![column(places)?, column(partitions)?]))
+    Ok(ListColumns::Columns(vec![column(places)?, column(partitions)?]))
 }
 
 /// Both items of a list or tuple of two.
@@ -76,12 +77,12 @@ fn partition_number(given: &Bound<'_, PyAny>) -> Option<i32> {
 }
 
 /// The numbers of names, with a small cache of objects: a million pairs often share a few name objects.
-struct Names<'a, 'py> {
+struct NameNumbers<'a, 'py> {
     numbers: &'a Bound<'py, PyDict>,
     recent: Vec<(Option<Bound<'py, PyAny>>, i32)>,
 }
 
-impl<'a, 'py> Names<'a, 'py> {
+impl<'a, 'py> NameNumbers<'a, 'py> {
     const RECENT: usize = 1 << 12;
 
     fn new(numbers: &'a Bound<'py, PyDict>) -> Self {

@@ -1,6 +1,6 @@
 //! Kafka's two placers: they take brokers and return the replicas of each partition.
 
-use partwright_core::placement::{Draws, kraft, zookeeper};
+use partwright_core::placement::{PlacementDraws, kraft, zookeeper};
 use partwright_core::{Error, columnar};
 use pyo3::prelude::*;
 
@@ -55,10 +55,10 @@ pub(crate) fn striped(
     seed: i64,
     draws: Option<Vec<i32>>,
 ) -> Result<Striped, BoundaryError> {
-    let mut draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
+    let mut draws = draws.map_or_else(|| PlacementDraws::seeded(seed), PlacementDraws::recorded);
     let brokers: Vec<_> = brokers
         .iter()
-        .map(|(id, rack, fenced)| kraft::Broker { id: *id, rack: rack.as_deref(), fenced: *fenced })
+        .map(|(id, rack, fenced)| kraft::KraftBroker { id: *id, rack: rack.as_deref(), fenced: *fenced })
         .collect();
     let rows = detached(py, || {
         columnar::replicas(kraft::striped(&brokers, partitions, replicas, &mut draws)?, replicas)

@@ -11,27 +11,27 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arrow::to_pyarrow;
-use crate::coordinators::{GivenClassicConfig, GivenConsumerConfig};
+use crate::coordinators::{PythonClassicConfig, PythonConsumerConfig};
 use crate::error::{BoundaryError, detached};
-use crate::leaders_client::{LeadersClient, Raised};
+use crate::leaders_client::{PythonLeadersClient, Raised};
 
 /// The protocol, with the settings of its coordinator.
 #[derive(FromPyObject)]
-enum GivenProtocol {
+enum PythonProtocol {
     Classic {
         #[pyo3(item)]
-        classic: GivenClassicConfig,
+        classic: PythonClassicConfig,
     },
     Consumer {
         #[pyo3(item)]
-        consumer: GivenConsumerConfig,
+        consumer: PythonConsumerConfig,
     },
 }
 
 /// The configuration of a consumer, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct GivenConsumer {
+struct PythonConsumer {
     instance_id: Option<String>,
     member_ids: Vec<String>,
     session_timeout_ms: i64,
@@ -48,10 +48,10 @@ struct GivenConsumer {
     remote_assignor: Option<String>,
 }
 
-impl TryFrom<GivenConsumer> for Consumer {
+impl TryFrom<PythonConsumer> for Consumer {
     type Error = partwright_core::Error;
 
-    fn try_from(given: GivenConsumer) -> Result<Self, Self::Error> {
+    fn try_from(given: PythonConsumer) -> Result<Self, Self::Error> {
         if let Some(name) = &given.remote_assignor {
             consumer::check_assignor(name)?;
         }
@@ -78,10 +78,10 @@ impl TryFrom<GivenConsumer> for Consumer {
 
 /// An event as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
-enum GivenAction {
+enum PythonAction {
     Join {
         #[pyo3(item)]
-        join: (Reader, GivenConsumer, Vec<u32>),
+        join: (Reader, PythonConsumer, Vec<u32>),
     },
     Leave {
         #[pyo3(item)]
@@ -123,40 +123,40 @@ enum GivenAction {
     },
 }
 
-impl TryFrom<GivenAction> for Action {
+impl TryFrom<PythonAction> for Action {
     type Error = partwright_core::Error;
 
-    fn try_from(given: GivenAction) -> Result<Self, Self::Error> {
+    fn try_from(given: PythonAction) -> Result<Self, Self::Error> {
         Ok(match given {
-            GivenAction::Join { join: (reader, config, topics) } => {
+            PythonAction::Join { join: (reader, config, topics) } => {
                 Self::Join(reader, Arc::new(config.try_into()?), topics)
             }
-            GivenAction::Leave { leave: (reader, says_so) } => Self::Leave(reader, says_so),
-            GivenAction::Crash { crash } => Self::Crash(crash),
-            GivenAction::Stall { stall: (reader, for_ms) } => Self::Stall(reader, for_ms),
-            GivenAction::Subscribe { subscribe: (reader, topics) } => Self::Subscribe(reader, topics),
-            GivenAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
-            GivenAction::Leaders { leaders: (places, has_leader) } => Self::Leaders(places, has_leader),
-            GivenAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
-            GivenAction::Move { .. } => Self::Move,
-            GivenAction::Beside { .. } => Self::Beside,
+            PythonAction::Leave { leave: (reader, says_so) } => Self::Leave(reader, says_so),
+            PythonAction::Crash { crash } => Self::Crash(crash),
+            PythonAction::Stall { stall: (reader, for_ms) } => Self::Stall(reader, for_ms),
+            PythonAction::Subscribe { subscribe: (reader, topics) } => Self::Subscribe(reader, topics),
+            PythonAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
+            PythonAction::Leaders { leaders: (places, has_leader) } => Self::Leaders(places, has_leader),
+            PythonAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
+            PythonAction::Move { .. } => Self::Move,
+            PythonAction::Beside { .. } => Self::Beside,
         })
     }
 }
 
 /// Who wins when threads race: `slow` is false, `fast` is true, and a seed draws lots.
 #[derive(FromPyObject)]
-enum GivenRace {
+enum PythonRace {
     Always(bool),
     Drawn(i64),
 }
 
-impl From<GivenRace> for Race {
-    fn from(given: GivenRace) -> Self {
+impl From<PythonRace> for Race {
+    fn from(given: PythonRace) -> Self {
         match given {
-            GivenRace::Always(true) => Self::Fast,
-            GivenRace::Always(false) => Self::Slow,
-            GivenRace::Drawn(seed) => Self::Drawn(Random::new(seed)),
+            PythonRace::Always(true) => Self::Fast,
+            PythonRace::Always(false) => Self::Slow,
+            PythonRace::Drawn(seed) => Self::Drawn(Random::new(seed)),
         }
     }
 }
@@ -165,28 +165,28 @@ impl From<GivenRace> for Race {
 /// never go back.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenScript {
-    protocol: GivenProtocol,
+pub(crate) struct PythonScript {
+    protocol: PythonProtocol,
     topics: Vec<(String, Option<u32>)>,
     clients: Vec<String>,
-    actions: Vec<(i64, GivenAction)>,
+    actions: Vec<(i64, PythonAction)>,
     latency_ms: i64,
     idle_topics: Vec<u32>,
-    race: GivenRace,
+    race: PythonRace,
     until_ms: Option<i64>,
     spans: bool,
     messages: bool,
 }
 
-impl TryFrom<GivenScript> for Script {
+impl TryFrom<PythonScript> for Script {
     type Error = partwright_core::Error;
 
-    fn try_from(given: GivenScript) -> Result<Self, Self::Error> {
-        let action = |(at, action): (i64, GivenAction)| Ok((at, action.try_into()?));
+    fn try_from(given: PythonScript) -> Result<Self, Self::Error> {
+        let action = |(at, action): (i64, PythonAction)| Ok((at, action.try_into()?));
         Ok(Self {
             protocol: match given.protocol {
-                GivenProtocol::Classic { classic } => Protocol::Classic(classic.into()),
-                GivenProtocol::Consumer { consumer } => Protocol::Consumer(consumer.into()),
+                PythonProtocol::Classic { classic } => Protocol::Classic(classic.into()),
+                PythonProtocol::Consumer { consumer } => Protocol::Consumer(consumer.into()),
             },
             topics: given.topics.into_iter().map(|(name, count)| (name.into(), count)).collect(),
             clients: given.clients.into_iter().map(Into::into).collect(),
@@ -204,7 +204,7 @@ impl TryFrom<GivenScript> for Script {
 /// A generation without its assignment.
 #[derive(IntoPyObject)]
 #[expect(clippy::struct_field_names, reason = "Python's names are those of Kafka")]
-pub(crate) struct Generation {
+pub(crate) struct GenerationRow {
     generation: i32,
     at_ms: i64,
     why: String,
@@ -214,7 +214,7 @@ pub(crate) struct Generation {
 
 /// An answer that a member received.
 #[derive(IntoPyObject)]
-pub(crate) struct Message {
+pub(crate) struct MessageRow {
     at_ms: i64,
     member: Reader,
     request: &'static str,
@@ -226,7 +226,7 @@ pub(crate) struct Message {
 }
 
 /// By topic and partition: total idle time, longest idle time, moves, and the time read again.
-type Reading = (Place, i64, i64, u32, i64);
+type ReadingRow = (Place, i64, i64, u32, i64);
 
 /// The result of a simulation.
 #[pyclass(frozen, module = "partwright._core")]
@@ -235,8 +235,8 @@ pub(crate) struct Timeline(play::Timeline);
 #[pymethods]
 impl Timeline {
     /// The generations in order, without their assignments.
-    fn generations(&self) -> Vec<Generation> {
-        let generation = |generation: &play::Generation| Generation {
+    fn generations(&self) -> Vec<GenerationRow> {
+        let generation = |generation: &play::Generation| GenerationRow {
             generation: generation.number,
             at_ms: generation.at,
             why: generation.why.clone(),
@@ -267,7 +267,7 @@ impl Timeline {
     }
 
     /// Totals for each partition.
-    fn readings(&self) -> Vec<Reading> {
+    fn readings(&self) -> Vec<ReadingRow> {
         let reading = |(place, reading): (Place, &play::Reading)| {
             (place, reading.idle_ms, reading.longest_ms, reading.moves, reading.again_ms)
         };
@@ -326,8 +326,8 @@ impl Timeline {
     }
 
     /// The requests and answers, if they were kept.
-    fn messages(&self) -> Vec<Message> {
-        let message = |message: &play::Message| Message {
+    fn messages(&self) -> Vec<MessageRow> {
+        let message = |message: &play::Message| MessageRow {
             at_ms: message.at,
             member: message.client,
             request: message.request,
@@ -350,15 +350,15 @@ impl Timeline {
 #[pyfunction]
 pub(crate) fn play_group(
     py: Python<'_>,
-    script: GivenScript,
+    script: PythonScript,
     leaders_client: Option<Py<PyAny>>,
 ) -> Result<Timeline, BoundaryError> {
     let script: Script = script.try_into()?;
-    let Some(asked) = leaders_client else {
+    let Some(function) = leaders_client else {
         return Ok(Timeline(detached(py, || play::play(script))?));
     };
     let raised = Raised::default();
-    let client = Box::new(LeadersClient { asked, raised: raised.clone() });
+    let client = Box::new(PythonLeadersClient { function, raised: raised.clone() });
     let played = detached(py, || play::play_led(script, client));
     // An exception of the function is raised unchanged.
     if let Some(error) = raised.take() {

@@ -8,31 +8,31 @@ use partwright_core::producer::{
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
-use crate::arguments::{Client, Count, Encoding, Strategy, named};
-use crate::arrow::{Column, to_pyarrow};
+use crate::arguments::{Client, Encoding, PartitionCount, Strategy, named};
+use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// A partition as Python gives it: its number, whether it has a leader, and whether the leader is in the client's rack.
-type GivenPartition = (i32, bool, bool);
+type PythonPartition = (i32, bool, bool);
 
 /// The settings as Python gives them, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct GivenSettings {
+pub(crate) struct PythonStrategy {
     batch_size: i32,
     linger_ms: Option<i64>,
     ignore_keys: bool,
     rack_aware: bool,
     refresh_ms: i64,
     available_only: bool,
-    among: GivenAmong,
+    among: PythonAmong,
     #[pyo3(item("otherwise"))]
     fallback: FallbackName,
 }
 
-struct GivenAmong(Among);
+struct PythonAmong(Among);
 
-impl<'py> FromPyObject<'_, 'py> for GivenAmong {
+impl<'py> FromPyObject<'_, 'py> for PythonAmong {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -80,8 +80,8 @@ impl Producer {
     fn new(
         strategy: Strategy,
         client: Client,
-        settings: GivenSettings,
-        topics: Vec<(String, Vec<GivenPartition>)>,
+        settings: PythonStrategy,
+        topics: Vec<(String, Vec<PythonPartition>)>,
         draws: Option<Vec<i32>>,
         seed: i64,
     ) -> Result<Self, BoundaryError> {
@@ -107,8 +107,8 @@ impl Producer {
     fn partition_for_key(
         &self,
         py: Python<'_>,
-        keys: Column,
-        n: Count,
+        keys: ArrowColumn,
+        n: PartitionCount,
         key_type: Option<Encoding>,
     ) -> Result<Py<PyAny>, BoundaryError> {
         let key_type = key_type.map(|key_type| key_type.0);
@@ -189,7 +189,7 @@ impl Producer {
         &self,
         place: usize,
         name: &str,
-        partitions: Vec<GivenPartition>,
+        partitions: Vec<PythonPartition>,
     ) -> Result<(), BoundaryError> {
         let topic = topic(name, &partitions)?;
         self.state().set_topic(place, topic);
@@ -207,7 +207,7 @@ impl Producer {
     }
 
     /// The partitions of a batch of records, whose columns are those of the core.
-    fn place(&self, py: Python<'_>, records: Column) -> Result<Py<PyAny>, BoundaryError> {
+    fn place(&self, py: Python<'_>, records: ArrowColumn) -> Result<Py<PyAny>, BoundaryError> {
         let records = records.only();
         to_pyarrow(py, detached(py, || columnar::place(&mut self.state(), &records))?)
     }
@@ -228,7 +228,7 @@ pub(crate) fn strategy_name(given: Strategy) -> &'static str {
     given.0.name()
 }
 
-fn topic(name: &str, partitions: &[GivenPartition]) -> Result<Topic, BoundaryError> {
-    let partition = |&(id, available, near): &GivenPartition| Partition { id, available, near };
+fn topic(name: &str, partitions: &[PythonPartition]) -> Result<Topic, BoundaryError> {
+    let partition = |&(id, available, near): &PythonPartition| Partition { id, available, near };
     Ok(Topic::new(name, &partitions.iter().map(partition).collect::<Vec<_>>())?)
 }

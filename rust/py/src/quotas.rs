@@ -1,17 +1,17 @@
 //! The arithmetic of the assignors on columns of whole numbers.
 
 use partwright_core::Error;
-use partwright_core::columnar::{Numbers, Odd, QuotaRule, Quotas};
+use partwright_core::columnar::{Odd, QuotaArgument, QuotaRule, Quotas};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
-use crate::arrow::{Column, to_pyarrow};
+use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// A column; or the first argument with a number out of range, and the row of that number.
 #[derive(IntoPyObject)]
-pub(crate) enum Found {
-    Column(Py<PyAny>),
+pub(crate) enum QuotaColumn {
+    ArrowColumn(Py<PyAny>),
     Odd((usize, usize)),
 }
 
@@ -23,9 +23,9 @@ pub(crate) enum Found {
 pub(crate) fn quotas(
     py: Python<'_>,
     rule: &str,
-    given: Vec<(Column, bool)>,
+    given: Vec<(ArrowColumn, bool)>,
     room: Option<Vec<PyBuffer<i32>>>,
-) -> Result<Found, BoundaryError> {
+) -> Result<QuotaColumn, BoundaryError> {
     let rule = match rule {
         "min_quota" => QuotaRule::MinQuota,
         "max_quota" => QuotaRule::MaxQuota,
@@ -36,15 +36,15 @@ pub(crate) fn quotas(
         other => return Err(Error::KeyType(format!("there is no quota {other:?}")).into()),
     };
     let given: Vec<_> = given.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
-    let numbers = given.iter().map(|(values, is_one)| Numbers { values, is_one: *is_one });
+    let numbers = given.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
     let quotas = Quotas::new(rule, &numbers.collect::<Vec<_>>())?;
-    let odd = |odd: Odd| Ok(Found::Odd((odd.argument, odd.row)));
+    let odd = |odd: Odd| Ok(QuotaColumn::Odd((odd.argument, odd.row)));
     if let Err(found) = quotas.check() {
         return odd(found);
     }
     let Some(room) = room else {
         return match detached(py, || quotas.flags())? {
-            Ok(column) => Ok(Found::Column(to_pyarrow(py, column)?)),
+            Ok(column) => Ok(QuotaColumn::ArrowColumn(to_pyarrow(py, column)?)),
             Err(found) => odd(found),
         };
     };
@@ -58,7 +58,7 @@ pub(crate) fn quotas(
         piece.copy_from_slice(py, &numbers)?;
         from += numbers.len();
     }
-    Ok(Found::Column(match quotas.valid() {
+    Ok(QuotaColumn::ArrowColumn(match quotas.valid() {
         Some(valid) => to_pyarrow(py, valid)?,
         None => py.None(),
     }))

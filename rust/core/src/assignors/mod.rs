@@ -1,7 +1,7 @@
 //! Kafka's assignors: which member of a group reads which partitions, in the order of Kafka's own lists.
 //!
 //! Exact to `org.apache.kafka.clients.consumer` of kafka-clients 3.9.0 to 4.4.0 (`RangeAssignor`, `RoundRobinAssignor`,
-//! `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers in [`Group::new`], in
+//! `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers in [`JavaGroup::new`], in
 //! Java's orders; the algorithms know only numbers.
 //!
 //! | where | what it knows |
@@ -25,7 +25,7 @@ pub mod server;
 use std::str::FromStr;
 
 pub use assignment::{Assignment, Chance};
-pub use client::group::Group;
+pub use client::group::JavaGroup;
 use client::{range, round_robin, sticky};
 pub use input::{Input, MOST_PARTITIONS, NoRack, Options};
 pub use lists::Lists;
@@ -142,7 +142,7 @@ impl Assignor {
     /// # Errors
     ///
     /// [`Error::Unassigned`] if Kafka's own assignor throws, [`Error::ClientFails`] if another client does, and those
-    /// of [`Group::new`].
+    /// of [`JavaGroup::new`].
     pub fn assign(self, input: &Input<'_>) -> Result<Assignment> {
         match self {
             Self::Range => on_the_client(input, |group| Ok(range::assign(group))),
@@ -156,7 +156,7 @@ impl Assignor {
             Self::Sticky23 => on_the_client(input, |group| legacy::sticky_2_3(group, self.name())),
             Self::OldRange => on_the_client(input, |group| Ok(legacy::old_range::assign(group))),
             Self::OldRoundRobin => on_the_client(input, |group| Ok(legacy::old_round_robin::assign(group))),
-            Self::Server(kind) => server::assign(kind, &server::Group::new(input)?),
+            Self::Server(kind) => server::assign(kind, &server::ServerGroup::new(input)?),
             Self::OtherClient(assignor) => assignor.assign(input),
         }
     }
@@ -164,9 +164,9 @@ impl Assignor {
 
 fn on_the_client(
     input: &Input<'_>,
-    assign: impl FnOnce(&Group<'_>) -> Result<Lists<u32>>,
+    assign: impl FnOnce(&JavaGroup<'_>) -> Result<Lists<u32>>,
 ) -> Result<Assignment> {
-    let group = Group::new(input)?;
+    let group = JavaGroup::new(input)?;
     Ok(group.named(&assign(&group)?))
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::bit_set::Bits;
+use super::bit_set::BitSet;
 use super::brokers::Nodes;
 use super::queue::{Queue, Queued};
 use super::queue_order::Walk;
-use super::report::Report;
+use super::report::EventReport;
 use super::scenario::Partition;
 use crate::producer::append::{Appended, Appends};
-use crate::producer::open_batches::Batch;
-use crate::producer::sizes::Size;
+use crate::producer::open_batches::OpenBatch;
+use crate::producer::sizes::RecordSize;
 
 /// The batches of a topic's partitions.
 #[derive(Clone, Debug)]
@@ -19,10 +19,10 @@ pub(super) struct Accumulator {
     queues: Vec<Queue>,
     /// The partition of each queue.
     ids: Vec<i32>,
-    places: Places,
+    places: QueuePlaces,
     walk: Walk,
     /// By broker, its partitions whose queues hold anything, by their numbers among its partitions.
-    led: Vec<Bits>,
+    led: Vec<BitSet>,
     /// How many partitions the metadata has.
     known: usize,
     /// How many batches were opened.
@@ -33,7 +33,7 @@ pub(super) struct Accumulator {
 /// The place of each partition's queue. Its memory depends on how many partitions there are, not on how large their
 /// numbers are.
 #[derive(Clone, Debug)]
-struct Places {
+struct QueuePlaces {
     /// For the partitions from 0 on, as many as the metadata has; [`NOWHERE`] for one without a queue.
     first: Vec<u32>,
     /// For partitions with larger numbers.
@@ -42,7 +42,7 @@ struct Places {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Places {
+impl QueuePlaces {
     #[inline]
     fn get(&self, partition: i32) -> Option<u32> {
         match self.first.get(partition.cast_unsigned() as usize) {
@@ -64,7 +64,7 @@ impl Places {
 
 /// The effect of a record.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct AppendOutcome {
     /// The batch that it is in.
     pub(super) batch: u64,
     /// Whether the sender is woken up: `newBatchCreated || batchIsFull`.
@@ -84,9 +84,9 @@ impl Accumulator {
         }
         let mut new = Self {
             ids: Vec::new(),
-            places: Places { first: vec![NOWHERE; queues.len()], far: BTreeMap::new() },
+            places: QueuePlaces { first: vec![NOWHERE; queues.len()], far: BTreeMap::new() },
             walk: Walk::default(),
-            led: nodes.0.iter().map(|node| Bits::new(node.partitions.len())).collect(),
+            led: nodes.0.iter().map(|node| BitSet::new(node.partitions.len())).collect(),
             known: queues.len(),
             opened: 0,
             changes: 0,
@@ -195,18 +195,18 @@ impl Accumulator {
 }
 
 /// A record on its way into the queues.
-pub(super) struct Appending<'a, R> {
+pub(super) struct Enqueuing<'a, R> {
     pub(super) accumulator: &'a mut Accumulator,
     pub(super) report: &'a mut R,
-    pub(super) size: Size,
+    pub(super) size: RecordSize,
     pub(super) at: i64,
     pub(super) batch_size: i32,
     /// The number of the record.
     pub(super) record: u64,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: AppendOutcome,
 }
 
-impl<R: Report> Appends for Appending<'_, R> {
+impl<R: EventReport> Appends for Enqueuing<'_, R> {
     #[inline]
     fn append(&mut self, partition: i32) -> Option<Appended> {
         let place = self.accumulator.meet(partition);
@@ -229,7 +229,7 @@ impl<R: Report> Appends for Appending<'_, R> {
     }
 
     fn begin(&mut self, partition: i32) -> Appended {
-        let batch = Batch::begun(self.size, self.at, self.batch_size);
+        let batch = OpenBatch::begun(self.size, self.at, self.batch_size);
         let place = self.accumulator.meet(partition);
         let id = self.accumulator.opened;
         self.accumulator.opened += 1;
@@ -248,7 +248,7 @@ impl<R: Report> Appends for Appending<'_, R> {
             self.report.left_over(&before);
         }
         self.accumulator.changed(place);
-        self.outcome = Outcome { batch: id, wakes: true, matters: true };
+        self.outcome = AppendOutcome { batch: id, wakes: true, matters: true };
         batch.begins()
     }
 

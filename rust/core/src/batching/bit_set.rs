@@ -2,11 +2,11 @@
 
 /// The set.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bits {
+pub(super) struct BitSet {
     words: Vec<u64>,
 }
 
-impl Bits {
+impl BitSet {
     /// An empty set of numbers below that.
     pub(super) fn new(end: usize) -> Self {
         Self { words: vec![0; end.div_ceil(64)] }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn numbers_come_in_their_order() {
-        let mut bits = Bits::new(130);
+        let mut bits = BitSet::new(130);
         for number in [129, 64, 63, 5, 0, 128] {
             bits.set(number, true);
         }
@@ -58,6 +58,6 @@ mod tests {
             [1, 63, 64, 65, 129, 130, 200].map(|from| bits.next(from)),
             [Some(63), Some(63), Some(64), Some(128), Some(129), None, None]
         );
-        assert_eq!(Bits::default().iter().next(), None);
+        assert_eq!(BitSet::default().iter().next(), None);
     }
 }

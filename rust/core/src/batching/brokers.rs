@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 
 use super::latency::Latencies;
-use super::request::Request;
+use super::request::ProduceRequest;
 use super::scenario::{Broker, Scenario};
 
 /// The brokers, by their numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Nodes(pub(super) Vec<Node>);
+pub(super) struct Nodes(pub(super) Vec<BrokerNode>);
 
 /// A broker.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct BrokerNode {
     pub(super) id: i32,
     latencies: Latencies,
     away: Vec<(i64, i64)>,
@@ -23,7 +23,7 @@ pub(super) struct Node {
     /// Where draining continues.
     pub(super) drain_index: usize,
     /// Its requests in flight, which it answers in order.
-    pub(super) in_flight: VecDeque<Request>,
+    pub(super) in_flight: VecDeque<ProduceRequest>,
     /// Whether there is something to send to it, at the last check.
     pub(super) is_ready: bool,
     /// Whether it was asked and refused, at the last check.
@@ -44,7 +44,7 @@ impl Nodes {
         brokers.sort_unstable_by_key(|broker| broker.id);
         let rack = scenario.settings.client_rack.as_str();
         let mut nodes =
-            Self(brokers.into_iter().map(|broker| Node::new(broker, rack, scenario.seed)).collect());
+            Self(brokers.into_iter().map(|broker| BrokerNode::new(broker, rack, scenario.seed)).collect());
         for (place, partition) in scenario.partitions.iter().enumerate() {
             if let Some(leader) = partition.leader.and_then(|id| nodes.place(id)) {
                 nodes.0[leader].partitions.push(place);
@@ -71,8 +71,9 @@ impl Nodes {
     }
 
     /// The first request of those that are answered by now.
-    pub(super) fn answered(&mut self, now: i64) -> Option<Request> {
-        let due = |node: &&mut Node| node.in_flight.front().is_some_and(|request| request.done_ms <= now);
+    pub(super) fn answered(&mut self, now: i64) -> Option<ProduceRequest> {
+        let due =
+            |node: &&mut BrokerNode| node.in_flight.front().is_some_and(|request| request.done_ms <= now);
         let nodes = self.0.iter_mut().filter(due);
         nodes.min_by_key(|node| node.in_flight.front().map(|request| request.id))?.in_flight.pop_front()
     }
@@ -86,7 +87,7 @@ impl Nodes {
     }
 }
 
-impl Node {
+impl BrokerNode {
     fn new(broker: &Broker, rack: &str, seed: i64) -> Self {
         Self {
             id: broker.id,

@@ -1,6 +1,6 @@
 //! A producer's batches before it runs: what its accumulator and its sender make of given records, broker by broker.
 //!
-//! Exact to `RecordAccumulator`, `ProducerBatch`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0 (racks) and
+//! Exact to `RecordAccumulator`, `ProducerBatch`, `BuiltInPartitioner` and `ProducerSender` of kafka-clients 4.4.0 (racks) and
 //! 3.3 to 4.3, and of 2.8.2, without compression and transactions. Time is in the records: nothing sleeps.
 //!
 //! | file | what it knows |
@@ -38,9 +38,9 @@ mod tests;
 
 pub use latency::Latency;
 pub use queue::{Queued, Why};
-pub use report::Report;
+pub use report::EventReport;
 pub use report_rows::{BatchRow, RequestRow, Rows, SwitchRow};
-pub use request::Request;
+pub use request::ProduceRequest;
 pub use scenario::{Broker, Partition, Scenario, Settings};
 pub use simulation::Simulation;
-pub use summary::{Delays, Summary};
+pub use summary::{BatchSummary, Delays};

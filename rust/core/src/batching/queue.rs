@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::producer::append::Appended;
-use crate::producer::open_batches::Batch;
-use crate::producer::sizes::Size;
+use crate::producer::open_batches::OpenBatch;
+use crate::producer::sizes::RecordSize;
 
 /// Why a batch takes no further records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Why {
     /// The producer was flushed.
     Flush,
     /// Another partition of its broker was ready, and the batch left with it.
-    Node,
+    BrokerNode,
 }
 
 impl Why {
@@ -29,7 +29,7 @@ impl Why {
             Self::NoRoom => "no-room",
             Self::Linger => "linger",
             Self::Flush => "flush",
-            Self::Node => "node",
+            Self::BrokerNode => "node",
         }
     }
 }
@@ -53,11 +53,11 @@ pub struct Queued {
     pub(super) times: Vec<(i64, u32)>,
     /// When it was opened, or came back: `lastAttemptMs`.
     last_try: i64,
-    batch: Batch,
+    batch: OpenBatch,
 }
 
 impl Queued {
-    pub(super) fn new(id: u64, partition: i32, first_record: u64, batch: Batch) -> Self {
+    pub(super) fn new(id: u64, partition: i32, first_record: u64, batch: OpenBatch) -> Self {
         let closed_ms = batch.is_full().then_some(batch.opened);
         Self {
             id,
@@ -92,7 +92,7 @@ impl Queued {
     }
 
     #[inline]
-    pub(super) fn append(&mut self, size: Size, at: i64) -> Option<Appended> {
+    pub(super) fn append(&mut self, size: RecordSize, at: i64) -> Option<Appended> {
         self.batch.append(size, at)
     }
 
@@ -128,7 +128,7 @@ impl Queued {
                 () if self.batch.closed => Why::NoRoom,
                 () if self.waited(now) >= linger => Why::Linger,
                 () if flushing => Why::Flush,
-                () => Why::Node,
+                () => Why::BrokerNode,
             });
         }
         self.closed_ms.get_or_insert(now);

@@ -1,6 +1,6 @@
 //! The order in which an accumulator walks its queues, and which of them hold anything.
 
-use super::bit_set::Bits;
+use super::bit_set::BitSet;
 use crate::java::copy_on_write_map::CopyOnWriteMap;
 
 /// The accumulator's queues, in the order of `CopyOnWriteMap<Integer, Deque>`.
@@ -11,7 +11,7 @@ pub(super) struct Walk {
     /// By the place of a queue, its step of the walk.
     steps: Vec<u32>,
     /// The steps whose queues hold anything.
-    holds: Bits,
+    holds: BitSet,
 }
 
 impl Walk {
@@ -37,7 +37,7 @@ impl Walk {
         for (step, &place) in (0..).zip(self.queues.order()) {
             self.steps[place as usize] = step;
         }
-        self.holds = Bits::new(self.order().len());
+        self.holds = BitSet::new(self.order().len());
         for place in holding {
             self.set_holding(place as usize, true);
         }

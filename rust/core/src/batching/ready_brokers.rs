@@ -2,14 +2,14 @@
 //! the same walk (`partitionReady`).
 
 use super::accumulator::Accumulator;
-use super::brokers::{Node, Nodes};
+use super::brokers::{BrokerNode, Nodes};
 use super::queue::Queue;
 use super::scenario::Settings;
 use crate::Result;
 use crate::producer::{Producer, Queues};
 
 /// The input of the check, and its rules.
-pub(super) struct Look<'a> {
+pub(super) struct ReadyCheck<'a> {
     pub(super) settings: &'a Settings,
     pub(super) now: i64,
     pub(super) flushing: bool,
@@ -17,63 +17,63 @@ pub(super) struct Look<'a> {
 
 /// The queues' lengths that were last reported.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct ReportedQueues {
     now: Queues,
     before: Queues,
     /// How often the queues had changed by then; none if nothing was reported.
     changes: Option<u64>,
 }
 
-impl Told {
+impl ReportedQueues {
     pub(super) fn new() -> Self {
         let none = Queues { sizes: Vec::new(), ids: Vec::new(), near: Some(Vec::new()), length: 0 };
         Self { now: none.clone(), before: none, changes: None }
     }
 }
 
-impl Look<'_> {
+impl ReadyCheck<'_> {
     /// Finds the ready brokers; returns after how many milliseconds another one may be ready.
     pub(super) fn ready(&self, accumulator: &Accumulator, nodes: &mut Nodes) -> Option<i64> {
         let mut delay = None;
         nodes.forget();
         for queue in accumulator.holding() {
-            self.look_at(queue, nodes, &mut delay);
+            self.check_queue(queue, nodes, &mut delay);
         }
         delay
     }
 
     /// The same, and tells the built-in partitioner how many batches wait for each partition.
-    pub(super) fn ready_and_told(
+    pub(super) fn ready_and_report(
         &self,
         accumulator: &Accumulator,
         nodes: &mut Nodes,
-        told: &mut Told,
+        reported: &mut ReportedQueues,
         producer: &mut Producer,
     ) -> Result<Option<i64>> {
         if !accumulator.has_met_all() {
             return Ok(self.ready(accumulator, nodes));
         }
         let timeout = self.settings.availability_timeout_ms;
-        let is_same = told.changes == Some(accumulator.changes()) && timeout == 0;
+        let is_same = reported.changes == Some(accumulator.changes()) && timeout == 0;
         if !is_same {
-            let mut counted = Counted::new(&mut told.now, accumulator.walk().len());
+            let mut counted = Counted::new(&mut reported.now, accumulator.walk().len());
             for queue in accumulator.walk() {
                 if let Some(leader) = queue.leader {
                     counted.count(queue, &nodes.0[leader], timeout);
                 }
             }
             counted.end();
-            if told.changes.is_none() || told.now != told.before {
-                producer.load_stats(0, Some(&told.now))?;
-                std::mem::swap(&mut told.now, &mut told.before);
+            if reported.changes.is_none() || reported.now != reported.before {
+                producer.load_stats(0, Some(&reported.now))?;
+                std::mem::swap(&mut reported.now, &mut reported.before);
             }
-            told.changes = Some(accumulator.changes());
+            reported.changes = Some(accumulator.changes());
         }
         Ok(self.ready(accumulator, nodes))
     }
 
     /// `batchReady`: a broker is ready as soon as one of its partitions is.
-    fn look_at(&self, queue: &Queue, nodes: &mut Nodes, delay: &mut Option<i64>) {
+    fn check_queue(&self, queue: &Queue, nodes: &mut Nodes, delay: &mut Option<i64>) {
         let (Some(first), Some(leader)) = (queue.batches.front(), queue.leader) else { return };
         let node = &mut nodes.0[leader];
         if node.is_ready || queue.is_muted {
@@ -112,7 +112,7 @@ impl<'a> Counted<'a> {
 
     /// A partition with a leader takes a place. If the leader has refused for too long, the place is given back, but
     /// the length written there stays: if the next partition's queue is empty, it seems to have that length.
-    fn count(&mut self, queue: &Queue, leader: &Node, timeout: i64) {
+    fn count(&mut self, queue: &Queue, leader: &BrokerNode, timeout: i64) {
         let Queues { sizes, ids, near, .. } = &mut *self.queues;
         ids[self.taken] = queue.partition;
         if let Some(near) = near {

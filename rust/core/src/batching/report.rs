@@ -1,10 +1,10 @@
 //! What a simulation reports on the way.
 
 use super::queue::Queued;
-use super::request::Request;
+use super::request::ProduceRequest;
 
 /// Receives events when they happen.
-pub trait Report {
+pub trait EventReport {
     /// Whether batches count the times of their records.
     const COUNTS_TIMES: bool = false;
 
@@ -15,10 +15,10 @@ pub trait Report {
     fn opened(&mut self, _batch: &Queued) {}
 
     /// A request is sent.
-    fn sent(&mut self, _request: &Request) {}
+    fn take_request(&mut self, _request: &ProduceRequest) {}
 
     /// A request is answered, and its batches are complete or come back.
-    fn answered(&mut self, _request: &Request, _is_ok: bool) {}
+    fn answered(&mut self, _request: &ProduceRequest, _is_ok: bool) {}
 
     /// A batch never left.
     fn left_over(&mut self, _batch: &Queued) {}
@@ -28,7 +28,7 @@ pub trait Report {
 }
 
 /// Two receivers.
-impl<A: Report, B: Report> Report for (A, B) {
+impl<A: EventReport, B: EventReport> EventReport for (A, B) {
     const COUNTS_TIMES: bool = A::COUNTS_TIMES || B::COUNTS_TIMES;
 
     fn placed(&mut self, partition: i32, batch: u64, at: i64) {
@@ -41,12 +41,12 @@ impl<A: Report, B: Report> Report for (A, B) {
         self.1.opened(batch);
     }
 
-    fn sent(&mut self, request: &Request) {
-        self.0.sent(request);
-        self.1.sent(request);
+    fn take_request(&mut self, request: &ProduceRequest) {
+        self.0.take_request(request);
+        self.1.take_request(request);
     }
 
-    fn answered(&mut self, request: &Request, is_ok: bool) {
+    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
         self.0.answered(request, is_ok);
         self.1.answered(request, is_ok);
     }
@@ -63,7 +63,7 @@ impl<A: Report, B: Report> Report for (A, B) {
 }
 
 /// An optional receiver.
-impl<R: Report> Report for Option<R> {
+impl<R: EventReport> EventReport for Option<R> {
     const COUNTS_TIMES: bool = R::COUNTS_TIMES;
 
     fn placed(&mut self, partition: i32, batch: u64, at: i64) {
@@ -78,13 +78,13 @@ impl<R: Report> Report for Option<R> {
         }
     }
 
-    fn sent(&mut self, request: &Request) {
+    fn take_request(&mut self, request: &ProduceRequest) {
         if let Some(report) = self {
-            report.sent(request);
+            report.take_request(request);
         }
     }
 
-    fn answered(&mut self, request: &Request, is_ok: bool) {
+    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
         if let Some(report) = self {
             report.answered(request, is_ok);
         }

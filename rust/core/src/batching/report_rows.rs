@@ -1,8 +1,8 @@
 //! Everything that a simulation reports, as rows.
 
 use super::queue::{Queued, Why};
-use super::report::Report;
-use super::request::Request;
+use super::report::EventReport;
+use super::request::ProduceRequest;
 
 /// All rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Rows {
     }
 }
 
-impl Report for Rows {
+impl EventReport for Rows {
     fn placed(&mut self, partition: i32, batch: u64, at: i64) {
         self.placed.push((partition, batch, at));
     }
@@ -92,7 +92,7 @@ impl Report for Rows {
         });
     }
 
-    fn sent(&mut self, request: &Request) {
+    fn take_request(&mut self, request: &ProduceRequest) {
         for batch in &request.batches {
             if let Some(row) = self.batch(batch) {
                 (row.closed_ms, row.why) = (batch.closed_ms, batch.why);
@@ -109,7 +109,7 @@ impl Report for Rows {
         });
     }
 
-    fn answered(&mut self, request: &Request, is_ok: bool) {
+    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
         if let Some(row) = self.requests.get_mut(place(request.id)) {
             row.is_ok = is_ok;
         }

@@ -4,7 +4,7 @@ use super::queue::Queued;
 
 /// A request to a broker.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ProduceRequest {
     /// Its number, in order of sending.
     pub id: u64,
     /// The number of its broker.
@@ -17,7 +17,7 @@ pub struct Request {
     pub batches: Vec<Queued>,
 }
 
-impl Request {
+impl ProduceRequest {
     /// The size of its batches.
     pub fn bytes(&self) -> i64 {
         self.batches.iter().map(Queued::bytes).sum()

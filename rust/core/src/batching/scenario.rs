@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::latency::Latency;
-use crate::producer::strategy::Batching;
+use crate::producer::strategy::BatchRule;
 use crate::producer::{self, Draws, Strategy, Topic};
 use crate::{Error, Result};
 
@@ -136,7 +136,7 @@ impl Scenario {
 
     /// Whether the strategy is told how many batches wait for each partition.
     pub(super) fn is_adaptive(&self) -> bool {
-        self.settings.adaptive && self.strategy.batching() == Batching::BuiltIn
+        self.settings.adaptive && self.strategy.batching() == BatchRule::BuiltIn
     }
 
     /// Refuses what Kafka refuses, and inconsistent input.

@@ -1,22 +1,22 @@
-//! How batches are drained into requests, and what follows (`Sender.sendProducerData`, `RecordAccumulator.drain`).
+//! How batches are drained into requests, and what follows (`ProducerSender.sendProducerData`, `RecordAccumulator.drain`).
 
 use super::accumulator::Accumulator;
 
 use super::brokers::Nodes;
 use super::queue::Queued;
-use super::ready_brokers::{Look, Told};
-use super::report::Report;
-use super::request::Request;
+use super::ready_brokers::{ReadyCheck, ReportedQueues};
+use super::report::EventReport;
+use super::request::ProduceRequest;
 use super::scenario::Scenario;
 use crate::Result;
 use crate::producer::Producer;
 
 /// The sender, which runs at given times.
 #[derive(Clone, Debug)]
-pub(super) struct Sender {
+pub(super) struct ProducerSender {
     scenario: Scenario,
     pub(super) nodes: Nodes,
-    told: Told,
+    reported: ReportedQueues,
     /// Whether `flush()` has begun.
     pub(super) flushing: bool,
     /// When it wants to run again.
@@ -31,7 +31,7 @@ pub(super) struct Sender {
     spare: Vec<Vec<Queued>>,
 }
 
-impl Sender {
+impl ProducerSender {
     pub(super) fn new(mut scenario: Scenario, nodes: Nodes) -> Self {
         // As KafkaProducer passes it on.
         scenario.settings.linger_ms = scenario.settings.linger_ms.min(i32::MAX.into());
@@ -41,7 +41,7 @@ impl Sender {
             is_old: scenario.is_old(),
             scenario,
             nodes,
-            told: Told::new(),
+            reported: ReportedQueues::new(),
             flushing: false,
             timer: None,
             requests: 0,
@@ -68,10 +68,10 @@ impl Sender {
         now: i64,
         accumulator: &mut Accumulator,
         producer: &mut Producer,
-        report: &mut impl Report,
+        report: &mut impl EventReport,
     ) -> Result<()> {
         loop {
-            let delay = self.look(now, accumulator, producer)?;
+            let delay = self.check_ready(now, accumulator, producer)?;
             self.ask(now);
             let mut has_drained = false;
             for place in 0..self.nodes.0.len() {
@@ -88,13 +88,18 @@ impl Sender {
         }
     }
 
-    fn look(&mut self, now: i64, accumulator: &Accumulator, producer: &mut Producer) -> Result<Option<i64>> {
+    fn check_ready(
+        &mut self,
+        now: i64,
+        accumulator: &Accumulator,
+        producer: &mut Producer,
+    ) -> Result<Option<i64>> {
         let settings = &self.scenario.settings;
-        let look = Look { settings, now, flushing: self.flushing };
+        let check_ready = ReadyCheck { settings, now, flushing: self.flushing };
         if !self.scenario.is_adaptive() {
-            return Ok(look.ready(accumulator, &mut self.nodes));
+            return Ok(check_ready.ready(accumulator, &mut self.nodes));
         }
-        look.ready_and_told(accumulator, &mut self.nodes, &mut self.told, producer)
+        check_ready.ready_and_report(accumulator, &mut self.nodes, &mut self.reported, producer)
     }
 
     /// Asks each ready broker whether it accepts a request, and notes the answer.
@@ -115,7 +120,7 @@ impl Sender {
         place: usize,
         now: i64,
         accumulator: &mut Accumulator,
-        report: &mut impl Report,
+        report: &mut impl EventReport,
     ) -> bool {
         let mut batches = self.spare.pop().unwrap_or_default();
         self.drain(place, now, accumulator, &mut batches);
@@ -127,10 +132,15 @@ impl Sender {
             batches.sort_unstable_by_key(|batch| batch.id);
         }
         let node = &mut self.nodes.0[place];
-        let request =
-            Request { id: self.requests, node: node.id, sent_ms: now, done_ms: node.answers(now), batches };
+        let request = ProduceRequest {
+            id: self.requests,
+            node: node.id,
+            sent_ms: now,
+            done_ms: node.answers(now),
+            batches,
+        };
         self.requests += 1;
-        report.sent(&request);
+        report.take_request(&request);
         node.in_flight.push_back(request);
         true
     }
@@ -174,7 +184,7 @@ impl Sender {
         &mut self,
         now: i64,
         accumulator: &mut Accumulator,
-        report: &mut impl Report,
+        report: &mut impl EventReport,
     ) -> bool {
         let mut any = false;
         while let Some(mut request) = self.nodes.answered(now) {

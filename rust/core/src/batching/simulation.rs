@@ -1,13 +1,13 @@
 //! The clock: the events, and their order within one instant.
 
-use super::accumulator::{Accumulator, Appending, Outcome};
+use super::accumulator::{Accumulator, AppendOutcome, Enqueuing};
 use super::brokers::Nodes;
-use super::report::Report;
+use super::report::EventReport;
 use super::scenario::Scenario;
-use super::sender::Sender;
+use super::sender::ProducerSender;
 use crate::producer::append::append_or_begin;
-use crate::producer::sizes::Size;
-use crate::producer::strategy::Batching;
+use crate::producer::sizes::RecordSize;
+use crate::producer::strategy::BatchRule;
 use crate::producer::{Producer, Record};
 use crate::{Error, Result};
 
@@ -43,7 +43,7 @@ use crate::{Error, Result};
 pub struct Simulation {
     producer: Producer,
     accumulator: Accumulator,
-    sender: Sender,
+    sender: ProducerSender,
     /// Whether the strategy learns nothing about batches.
     is_apart: bool,
     /// When brokers are back, ascending, and how many of these times have passed.
@@ -70,8 +70,8 @@ impl Simulation {
             accumulator: Accumulator::new(&scenario.partitions, &nodes),
             returns: nodes.returns(),
             returned: 0,
-            is_apart: scenario.strategy.batching() == Batching::Apart,
-            sender: Sender::new(scenario, nodes),
+            is_apart: scenario.strategy.batching() == BatchRule::Apart,
+            sender: ProducerSender::new(scenario, nodes),
             now: None,
             is_due: false,
             records: 0,
@@ -84,20 +84,20 @@ impl Simulation {
     /// [`Error::Producer`] for a time that runs backwards or is below 0, a record larger than `max.request.size`, a
     /// missing partition, or if the recorded draws are used up.
     #[inline]
-    pub fn append(&mut self, record: &Record, report: &mut impl Report) -> Result<()> {
+    pub fn append(&mut self, record: &Record, report: &mut impl EventReport) -> Result<()> {
         let size = record.size();
         self.check(record, size)?;
         if self.now != Some(record.at) {
             self.go_to(record.at, report)?;
         }
-        let mut appending = Appending {
+        let mut appending = Enqueuing {
             accumulator: &mut self.accumulator,
             report,
             size,
             at: record.at,
             batch_size: self.sender.scenario().settings.batch_size.max(1),
             record: self.records,
-            outcome: Outcome::default(),
+            outcome: AppendOutcome::default(),
         };
         let Some(partition) = self.producer.place_in(record, &mut appending)? else {
             return Err(Error::Producer("the strategy has no partition for the record".to_owned()));
@@ -119,7 +119,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::append`].
-    pub fn finish(&mut self, report: &mut impl Report) -> Result<()> {
+    pub fn finish(&mut self, report: &mut impl EventReport) -> Result<()> {
         if let Some(now) = self.now {
             let flush = self.sender.scenario().flush_ms;
             if flush.is_some_and(|flush| flush <= now) {
@@ -146,7 +146,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn check(&self, record: &Record, size: Size) -> Result<()> {
+    fn check(&self, record: &Record, size: RecordSize) -> Result<()> {
         let refused = |reason: String| Err(Error::Producer(reason));
         let Record { at, partition, .. } = *record;
         match self.now {
@@ -176,7 +176,7 @@ impl Simulation {
     }
 
     /// Ends the present instant, and goes on to one with a record.
-    fn go_to(&mut self, at: i64, report: &mut impl Report) -> Result<()> {
+    fn go_to(&mut self, at: i64, report: &mut impl EventReport) -> Result<()> {
         match self.now {
             Some(now) => {
                 self.send(now, report)?;
@@ -189,7 +189,7 @@ impl Simulation {
     }
 
     /// Everything that happens before a time.
-    fn run_to(&mut self, end: Option<i64>, report: &mut impl Report) -> Result<()> {
+    fn run_to(&mut self, end: Option<i64>, report: &mut impl EventReport) -> Result<()> {
         while let Some(next) = self.next().filter(|&next| end.is_none_or(|end| next < end)) {
             self.begin(next, report);
             self.send(next, report)?;
@@ -204,7 +204,7 @@ impl Simulation {
     }
 
     /// An instant begins: the answers that are due.
-    fn begin(&mut self, now: i64, report: &mut impl Report) {
+    fn begin(&mut self, now: i64, report: &mut impl EventReport) {
         self.now = Some(now);
         self.is_due |= self.sender.answer(now, &mut self.accumulator, report);
         self.is_due |= self.sender.timer.is_some_and(|timer| timer <= now);
@@ -215,7 +215,7 @@ impl Simulation {
     }
 
     /// The sender runs, if that can change anything.
-    fn send(&mut self, now: i64, report: &mut impl Report) -> Result<()> {
+    fn send(&mut self, now: i64, report: &mut impl EventReport) -> Result<()> {
         if self.is_due || !self.sender.may_rest() {
             self.sender.run(now, &mut self.accumulator, &mut self.producer, report)?;
         }

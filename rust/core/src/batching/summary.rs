@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::queue::Queued;
-use super::report::Report;
-use super::request::Request;
+use super::report::EventReport;
+use super::request::ProduceRequest;
 
 /// Counts of records, batches and bytes, and how long records take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct BatchSummary {
     /// How many records there were.
     pub records: u64,
     /// How many batches were opened.
@@ -66,7 +66,7 @@ impl Delays {
     }
 }
 
-impl Report for Summary {
+impl EventReport for BatchSummary {
     const COUNTS_TIMES: bool = true;
 
     fn placed(&mut self, _partition: i32, _batch: u64, _at: i64) {
@@ -77,7 +77,7 @@ impl Report for Summary {
         self.batches += 1;
     }
 
-    fn sent(&mut self, request: &Request) {
+    fn take_request(&mut self, request: &ProduceRequest) {
         self.requests += 1;
         for batch in request.batches.iter().filter(|batch| batch.tries == 0) {
             *self.partitions.entry(batch.partition).or_default() += batch.bytes().unsigned_abs();
@@ -87,7 +87,7 @@ impl Report for Summary {
         }
     }
 
-    fn answered(&mut self, request: &Request, is_ok: bool) {
+    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
         for batch in request.batches.iter().filter(|_| is_ok) {
             *self.brokers.entry(request.node).or_default() += batch.bytes().unsigned_abs();
             for &(at, records) in &batch.times {

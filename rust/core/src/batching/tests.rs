@@ -218,7 +218,7 @@ fn a_partition_without_a_leader_keeps_its_batches() -> Result<()> {
 fn what_is_kept_does_not_grow_with_the_records() -> Result<()> {
     let mut scenario = scenario();
     scenario.partitions.push(Partition { id: 2, leader: None });
-    let (mut simulation, mut summary) = (Simulation::new(scenario)?, Summary::default());
+    let (mut simulation, mut summary) = (Simulation::new(scenario)?, BatchSummary::default());
     let mut most = [0; 2];
     for at in 0..4000_i32 {
         simulation.append(&record(at.into(), Some(at % 3), 10), &mut summary)?;

@@ -9,9 +9,9 @@ use arrow_array::{
 };
 use arrow_schema::Field;
 
-use super::records::Columns;
+use super::records::RecordColumns;
 use crate::Result;
-use crate::batching::{Report, Rows, Simulation, Why};
+use crate::batching::{EventReport, Rows, Simulation, Why};
 
 /// Appends the records of a batch to a simulation; the columns are those of [`place`](super::place). `headers` may be a list of
 /// int32, too, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
@@ -22,9 +22,9 @@ use crate::batching::{Report, Rows, Simulation, Why};
 pub fn append_records(
     simulation: &mut Simulation,
     records: &dyn Array,
-    report: &mut impl Report,
+    report: &mut impl EventReport,
 ) -> Result<()> {
-    Columns::of(records)?.each_block(|records| {
+    RecordColumns::of(records)?.each_block(|records| {
         records.iter().enumerate().try_for_each(|(number, record)| {
             simulation.append(record, report).map_err(|error| (number, error))
         })

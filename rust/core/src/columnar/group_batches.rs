@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, Int32Array, ListArray, StringArray};
 
-use super::members::{Listed, Members, batch, column, offset, place, put_racks};
+use super::members::{ListedInts, Members, batch, column, offset, place, put_racks};
 use crate::assignors::{Assignor, Input, Lists};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
@@ -42,8 +42,8 @@ pub fn assign_groups(
 ) -> Result<AssignedGroups> {
     let groups = ends(groups)?;
     let members = Members::of(batch(members)?)?;
-    let mut topics = Topics::of(assignor, names, topics, of_groups)?;
-    let mut found = Found::default();
+    let mut topics = GroupTopics::of(assignor, names, topics, of_groups)?;
+    let mut found = PairColumns::default();
     for (group, rows) in groups.windows(2).enumerate() {
         let rows = offset(rows[0])..offset(rows[1]);
         let Some(input) = topics.group(group, rows.clone(), &members) else {
@@ -60,12 +60,12 @@ pub fn assign_groups(
         }
         found.ends.push(int(found.reader.len())?);
     }
-    let Found { ends, reader, topic, partition, position } = found;
+    let PairColumns { ends, reader, topic, partition, position } = found;
     Ok(AssignedGroups::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
 }
 
 /// The columns of the answer, while they are written.
-struct Found {
+struct PairColumns {
     ends: Vec<i32>,
     reader: Vec<i32>,
     topic: Vec<i32>,
@@ -73,7 +73,7 @@ struct Found {
     position: Vec<i32>,
 }
 
-impl Default for Found {
+impl Default for PairColumns {
     fn default() -> Self {
         Self { ends: vec![0], reader: vec![], topic: vec![], partition: vec![], position: vec![] }
     }
@@ -83,11 +83,11 @@ impl Default for Found {
 const NONE: u32 = u32::MAX;
 
 /// The topics of all groups, and the present group.
-struct Topics<'a> {
+struct GroupTopics<'a> {
     names: &'a StringArray,
     name: &'a [i32],
     partitions: &'a [i32],
-    racks: Option<(&'a ListArray, Listed<'a>)>,
+    racks: Option<(&'a ListArray, ListedInts<'a>)>,
     of_groups: Option<&'a [i32]>,
     /// By name, the ID that Java makes of it, only for the broker's assignors.
     ids: Vec<TopicId>,
@@ -102,7 +102,7 @@ struct Topics<'a> {
     input: Input<'a>,
 }
 
-impl<'a> Topics<'a> {
+impl<'a> GroupTopics<'a> {
     fn of(
         assignor: Assignor,
         names: &'a dyn Array,
@@ -115,7 +115,7 @@ impl<'a> Topics<'a> {
             Some(_) => {
                 let racks: &ListArray = column(topics, "racks")?;
                 let partitions = racks.values().as_any().downcast_ref().ok_or_else(other_type)?;
-                Some((racks, Listed::of(partitions)?))
+                Some((racks, ListedInts::of(partitions)?))
             }
             None => None,
         };

@@ -7,7 +7,7 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
-use super::members::{Listed, Members, batch, column, offset, place, put_racks};
+use super::members::{ListedInts, Members, batch, column, offset, place, put_racks};
 use crate::assignors::{Assignor, Chance, Input, Lists, Options};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
@@ -55,7 +55,7 @@ pub fn assign(
         leader_racks,
         order: match topics.column_by_name("order") {
             Some(_) => {
-                let order = Listed::of(column(topics, "order")?)?;
+                let order = ListedInts::of(column(topics, "order")?)?;
                 order.all(0..topics.len()).iter().copied().map(place).collect()
             }
             None => Vec::new(),
@@ -101,7 +101,7 @@ fn ids(texts: &StringArray) -> Result<Vec<TopicId>> {
 fn racks(array: &ListArray) -> Result<(Lists<u32>, Vec<Option<u32>>)> {
     let partitions = array.values().as_any().downcast_ref::<ListArray>();
     let partitions = partitions.ok_or_else(|| Error::KeyType("racks are lists of lists".to_owned()))?;
-    let (offsets, racks) = (array.value_offsets(), Listed::of(partitions)?);
+    let (offsets, racks) = (array.value_offsets(), ListedInts::of(partitions)?);
     let (mut lists, mut leaders) = (Lists::default(), Vec::new());
     for partition in offset(offsets[0])..offset(offsets[array.len()]) {
         put_racks(racks.get(partition), &mut lists, &mut leaders);

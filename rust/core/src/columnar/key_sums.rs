@@ -72,13 +72,13 @@ struct Pair {
 }
 
 /// A partition, a key and how many records.
-type Row<'a> = (Option<i64>, &'a [u8], i64);
+type SumRow<'a> = (Option<i64>, &'a [u8], i64);
 
 /// How a record's value changes a sum.
-type Change = fn(i64, i64) -> i64;
+type SumChange = fn(i64, i64) -> i64;
 
 /// The sums by name.
-const SUMS: [(&str, Change); 5] = [
+const SUMS: [(&str, SumChange); 5] = [
     ("bytes", i64::wrapping_add),
     ("first", |sum, value| sum.min(value)),
     ("last", |sum, value| sum.max(value)),
@@ -242,7 +242,7 @@ impl KeySums {
     fn count_all<'a>(
         &mut self,
         rows: usize,
-        mut append: impl FnMut(Range<usize>, &mut Vec<Option<Row<'a>>>) -> Result<()>,
+        mut append: impl FnMut(Range<usize>, &mut Vec<Option<SumRow<'a>>>) -> Result<()>,
     ) -> Result<Vec<u32>> {
         let mut places = Vec::with_capacity(rows);
         let (mut some, mut hashes, mut likely) = (Vec::new(), Vec::new(), Vec::new());
@@ -334,7 +334,7 @@ fn take(
     pairs: usize,
     places: &[u32],
     values: Option<impl Iterator<Item = Option<i64>>>,
-    change: Change,
+    change: SumChange,
 ) {
     if values.is_some() || !sums.is_empty() {
         sums.resize(pairs, None);
@@ -347,7 +347,7 @@ fn take(
 }
 
 /// A sum with one more value; an unknown value changes nothing.
-fn changed(sum: Option<i64>, value: Option<i64>, change: Change) -> Option<i64> {
+fn changed(sum: Option<i64>, value: Option<i64>, change: SumChange) -> Option<i64> {
     match (sum, value) {
         (Some(sum), Some(value)) => Some(change(sum, value)),
         (known, None) | (None, known) => known,

@@ -24,12 +24,12 @@ use crate::{Error, Result};
 /// one value has none; [`Error::Malformed`] for an array that breaks Arrow's format; [`Error::Memory`] if there is no
 /// room for new key bytes.
 pub fn key_column(values: &dyn Array, key_type: Option<KeyType>) -> Result<KeyColumn> {
-    Source { values, nulls: values.nulls().cloned() }.keys(key_type)
+    KeySource { values, nulls: values.nulls().cloned() }.keys(key_type)
 }
 
 /// An array, and the rows that are needed: all valid ones, but of a dictionary's values only those that some row has.
 /// Unused values are neither encoded nor refused.
-struct Source<'a> {
+struct KeySource<'a> {
     values: &'a dyn Array,
     nulls: Option<NullBuffer>,
 }
@@ -53,7 +53,7 @@ enum Values<'a> {
     Other,
 }
 
-impl Source<'_> {
+impl KeySource<'_> {
     fn keys(&self, key_type: Option<KeyType>) -> Result<KeyColumn> {
         use KeyType as K;
         let data_type = self.values.data_type();
@@ -168,7 +168,7 @@ impl Source<'_> {
         serializer: fn(N) -> [u8; W],
     ) -> Result<KeyColumn> {
         fn of_width<T: ArrowPrimitiveType<Native: Into<i128>>, N: TryFrom<i128>, const W: usize>(
-            source: &Source<'_>,
+            source: &KeySource<'_>,
             values: &PrimitiveArray<T>,
             target: &str,
             serializer: fn(N) -> [u8; W],
@@ -193,7 +193,7 @@ impl Source<'_> {
         let (indices, values) = (dictionary.keys(), dictionary.values());
         // Usually there are few values and all of them are keys; then it does not matter which of them rows have.
         if values.len() <= indices.len()
-            && let Ok(keys) = (Source { values, nulls: values.nulls().cloned() }).keys(key_type)
+            && let Ok(keys) = (KeySource { values, nulls: values.nulls().cloned() }).keys(key_type)
             && (0..keys.rows).all(|value| keys.key(value).is_ok())
         {
             return Ok(self.column(Layout::Dictionary(make_array(indices.to_data()), Box::new(keys))));
@@ -207,7 +207,7 @@ impl Source<'_> {
             Ok(())
         })?;
         let used: NullBuffer = first_rows.iter().map(Option::is_some).collect();
-        let of_use = Source { values, nulls: NullBuffer::union(values.nulls(), Some(&used)) };
+        let of_use = KeySource { values, nulls: NullBuffer::union(values.nulls(), Some(&used)) };
         let row_of = |value: usize| first_rows.get(value).copied().flatten().unwrap_or(value);
         let keys = of_use.keys(key_type).map_err(|error| match error {
             Error::Value { row, reason } => Error::Value { row: row_of(row), reason },

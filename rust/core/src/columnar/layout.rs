@@ -68,7 +68,7 @@ impl KeyColumn {
     ///
     /// # Errors
     /// [`Error::Malformed`] if the column's offsets point outside its data, [`Error::Memory`].
-    pub(super) fn map<M: Map>(&self, map: &M, workers: &dyn Workers) -> Result<Int32Array> {
+    pub(super) fn map<M: KeyMap>(&self, map: &M, workers: &dyn Workers) -> Result<Int32Array> {
         match &self.layout {
             Layout::Null => {
                 // Allocated first, because Arrow itself aborts the process if it gets no memory.
@@ -83,7 +83,12 @@ impl KeyColumn {
         }
     }
 
-    fn fill<'a, M: Map, K: Keys<'a>>(&self, map: &M, workers: &dyn Workers, keys: &K) -> Result<Int32Array> {
+    fn fill<'a, M: KeyMap, K: Keys<'a>>(
+        &self,
+        map: &M,
+        workers: &dyn Workers,
+        keys: &K,
+    ) -> Result<Int32Array> {
         let results = room(self.rows)?;
         let validity = self.nulls.as_ref().map(|nulls| {
             let bits = nulls.inner();
@@ -238,7 +243,7 @@ impl KeyColumn {
 }
 
 /// A way from keys to results.
-pub(super) trait Map: Sync {
+pub(super) trait KeyMap: Sync {
     /// Writes a result for each of `rows`, and 0 where `validity` says that there is no key.
     ///
     /// # Errors
@@ -255,7 +260,7 @@ pub(super) trait Map: Sync {
 /// A rule for one key after the other.
 pub(super) struct Each<F>(pub(super) F);
 
-impl<F: Fn(&[u8]) -> i32 + Sync> Map for Each<F> {
+impl<F: Fn(&[u8]) -> i32 + Sync> KeyMap for Each<F> {
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,
@@ -268,7 +273,7 @@ impl<F: Fn(&[u8]) -> i32 + Sync> Map for Each<F> {
 }
 
 /// murmur2 and the step after it, for as many keys at once as the processor can handle.
-impl Map for Finish {
+impl KeyMap for Finish {
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,

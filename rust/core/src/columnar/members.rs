@@ -14,10 +14,10 @@ pub(super) struct Members<'a> {
     racks: &'a Int32Array,
     no_racks: Option<&'a Int32Array>,
     generations: &'a Int32Array,
-    pub(super) subscribed: Listed<'a>,
+    pub(super) subscribed: ListedInts<'a>,
     owned: &'a ListArray,
-    pub(super) owned_topics: Listed<'a>,
-    owned_partitions: Listed<'a>,
+    pub(super) owned_topics: ListedInts<'a>,
+    owned_partitions: ListedInts<'a>,
 }
 
 impl<'a> Members<'a> {
@@ -29,10 +29,10 @@ impl<'a> Members<'a> {
             racks: column(members, "rack")?,
             no_racks: members.column_by_name("no_rack").map(|_| column(members, "no_rack")).transpose()?,
             generations: column(members, "generation")?,
-            subscribed: Listed::of(column(members, "topics")?)?,
+            subscribed: ListedInts::of(column(members, "topics")?)?,
             owned,
-            owned_topics: Listed::of(owned)?,
-            owned_partitions: Listed::of(column(members, "owned_partition")?)?,
+            owned_topics: ListedInts::of(owned)?,
+            owned_partitions: ListedInts::of(column(members, "owned_partition")?)?,
         })
     }
 
@@ -64,12 +64,12 @@ impl<'a> Members<'a> {
 }
 
 /// Lists of int32, in place.
-pub(super) struct Listed<'a> {
+pub(super) struct ListedInts<'a> {
     offsets: &'a [i32],
     values: &'a [i32],
 }
 
-impl<'a> Listed<'a> {
+impl<'a> ListedInts<'a> {
     pub(super) fn of(lists: &'a ListArray) -> Result<Self> {
         let values = lists.values().as_any().downcast_ref::<Int32Array>();
         let values =

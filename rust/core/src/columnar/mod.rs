@@ -48,7 +48,7 @@ pub use key_sums::{KeySums, Measures};
 pub use keys::key_column;
 pub use layout::KeyColumn;
 pub use placement::replicas;
-pub use quotas::{Numbers, Odd, QuotaRule, Quotas};
+pub use quotas::{Odd, QuotaArgument, QuotaRule, Quotas};
 pub use records::place;
 pub use rows_by_partition::rows_by_partition;
 pub use timeline::ownership;

@@ -32,7 +32,7 @@ pub enum QuotaRule {
 
 /// A column of whole numbers of any width, or one number (a column of one row) for all rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Numbers<'a> {
+pub struct QuotaArgument<'a> {
     /// The column.
     pub values: &'a dyn Array,
     /// Whether its one row stands for all rows.
@@ -65,7 +65,7 @@ impl<'a> Quotas<'a> {
     ///
     /// # Errors
     /// [`Error::KeyType`] if a column does not hold whole numbers, or there are too few or too many.
-    pub fn new(rule: QuotaRule, given: &[Numbers<'a>]) -> Result<Self> {
+    pub fn new(rule: QuotaRule, given: &[QuotaArgument<'a>]) -> Result<Self> {
         let wanted = if matches!(rule, QuotaRule::MinQuota | QuotaRule::MaxQuota) { 2 } else { 3 };
         if given.len() != wanted {
             return Err(Error::KeyType(format!("the rule asks for {wanted} columns, not {}", given.len())));
@@ -205,10 +205,10 @@ struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    fn of(given: Numbers<'a>, least: i32) -> Result<Self> {
+    fn of(given: QuotaArgument<'a>, least: i32) -> Result<Self> {
         let values = given.values;
         let values: Box<dyn Read + 'a> = if let Some(values) = values.as_primitive_opt::<Int32Type>() {
-            Box::new(Ints(values))
+            Box::new(IntColumn(values))
         } else if let Some(values) = values.as_primitive_opt::<Int64Type>() {
             Box::new(Longs(values))
         } else {
@@ -259,9 +259,9 @@ trait Read: Send + Sync {
 }
 
 /// A column of int32, which is read in place.
-struct Ints<'a>(&'a PrimitiveArray<Int32Type>);
+struct IntColumn<'a>(&'a PrimitiveArray<Int32Type>);
 
-impl Read for Ints<'_> {
+impl Read for IntColumn<'_> {
     fn len(&self) -> usize {
         Array::len(self.0)
     }
@@ -344,7 +344,7 @@ struct Blocks<'q, 'a> {
 }
 
 /// The arguments in a block of rows.
-struct Block<'b> {
+struct ArgumentBlock<'b> {
     first: &'b [i32],
     partitions: &'b [i32],
     members: &'b [i32],
@@ -356,7 +356,7 @@ impl<'q, 'a> Blocks<'q, 'a> {
     }
 
     /// Some rows from a row on, at most a block; all numbers are in range.
-    fn read(&mut self, from: usize, rows: usize) -> Answered<Block<'_>> {
+    fn read(&mut self, from: usize, rows: usize) -> Answered<ArgumentBlock<'_>> {
         let quotas = self.quotas;
         let (first, [partitions, members]) = match &quotas.arguments[..] {
             [first, partitions, members] => (Some(first), [partitions, members]),
@@ -380,11 +380,11 @@ impl<'q, 'a> Blocks<'q, 'a> {
         {
             return Err(quotas.odd());
         }
-        Ok(Block { first, partitions, members })
+        Ok(ArgumentBlock { first, partitions, members })
     }
 }
 
-impl Block<'_> {
+impl ArgumentBlock<'_> {
     fn rows(&self) -> impl Iterator<Item = (u32, Quota)> {
         let shared = self.partitions.iter().zip(self.members);
         self.first.iter().zip(shared).map(|(first, (partitions, members))| {

@@ -23,7 +23,7 @@ use crate::{Error, Result};
 /// [`Error::KeyType`] if a column has another type; [`Error::Value`] with the first row without a partition; the
 /// records before it have been placed.
 pub fn place(producer: &mut Producer, records: &dyn Array) -> Result<Int32Array> {
-    let columns = Columns::of(records)?;
+    let columns = RecordColumns::of(records)?;
     let mut placed = Vec::with_capacity(columns.rows);
     // No bitmap is written as long as there is no null.
     let mut valid = NullBufferBuilder::new(columns.rows);
@@ -42,30 +42,30 @@ const NULL: i32 = -1;
 const BLOCK: usize = 256;
 
 /// The columns of a batch of records.
-pub(super) struct Columns<'a> {
+pub(super) struct RecordColumns<'a> {
     rows: usize,
-    topic: Numbers<'a, Int32Type>,
-    partition: Numbers<'a, Int32Type>,
-    keyed: Numbers<'a, Int32Type>,
-    key_size: Numbers<'a, Int32Type>,
-    value_size: Numbers<'a, Int32Type>,
+    topic: NumberColumn<'a, Int32Type>,
+    partition: NumberColumn<'a, Int32Type>,
+    keyed: NumberColumn<'a, Int32Type>,
+    key_size: NumberColumn<'a, Int32Type>,
+    value_size: NumberColumn<'a, Int32Type>,
     headers: Option<Headers<'a>>,
-    time: Numbers<'a, Int64Type>,
+    time: NumberColumn<'a, Int64Type>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> RecordColumns<'a> {
     pub(super) fn of(records: &'a dyn Array) -> Result<Self> {
         let records = records.as_any().downcast_ref::<StructArray>();
         let records = records.ok_or_else(|| Error::KeyType("records are a record batch".to_owned()))?;
         Ok(Self {
             rows: records.len(),
-            topic: Numbers::of(records, "topic")?,
-            partition: Numbers::of(records, "partition")?,
-            keyed: Numbers::of(records, "keyed")?,
-            key_size: Numbers::of(records, "key_size")?,
-            value_size: Numbers::of(records, "value_size")?,
+            topic: NumberColumn::of(records, "topic")?,
+            partition: NumberColumn::of(records, "partition")?,
+            keyed: NumberColumn::of(records, "keyed")?,
+            key_size: NumberColumn::of(records, "key_size")?,
+            value_size: NumberColumn::of(records, "value_size")?,
             headers: Headers::of(records)?,
-            time: Numbers::of(records, "time")?,
+            time: NumberColumn::of(records, "time")?,
         })
     }
 
@@ -159,12 +159,12 @@ impl<'a> Headers<'a> {
 }
 
 /// A column of numbers that may be missing.
-struct Numbers<'a, T: ArrowPrimitiveType> {
+struct NumberColumn<'a, T: ArrowPrimitiveType> {
     values: Option<&'a [T::Native]>,
     nulls: Option<&'a NullBuffer>,
 }
 
-impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
+impl<'a, T: ArrowPrimitiveType> NumberColumn<'a, T> {
     fn of(records: &'a StructArray, name: &str) -> Result<Self> {
         let Some(column) = records.column_by_name(name) else {
             return Ok(Self { values: None, nulls: None });

@@ -2,9 +2,9 @@
 
 /// Go's random choices, from a seed (`SplitMix64`).
 #[derive(Clone, Debug)]
-pub(crate) struct Draws(u64);
+pub(crate) struct GoDraws(u64);
 
-impl Draws {
+impl GoDraws {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -5,7 +5,7 @@
 //! keys are in tables by their hashes, whose seed is random. So not every order can happen, and if a client's answer
 //! depends on a map's order, only the possible ones count.
 
-use super::draws::{Draws, mixed};
+use super::draws::{GoDraws, mixed};
 
 /// Slots in a group, and keys in a map that needs no table.
 const GROUP: usize = 8;
@@ -14,39 +14,39 @@ const LARGEST_TABLE: usize = 1024;
 
 /// The keys of a map, as numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Map {
+pub(crate) struct GoMap {
     seed: u64,
     len: usize,
     /// The only group of a map without a table; empty as soon as there is a table.
-    small: Vec<Slot>,
-    tables: Vec<Table>,
+    small: Vec<GoSlot>,
+    tables: Vec<GoTable>,
     /// By the hash's first bits, the place of a table; empty if there is none.
     directory: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+enum GoSlot {
     Empty,
     Deleted,
     Key(u32),
 }
 
 #[derive(Clone, Debug)]
-struct Table {
-    slots: Vec<Slot>,
+struct GoTable {
+    slots: Vec<GoSlot>,
     /// How many bits of the hash choose this table.
     depth: u32,
     /// How many keys it takes before it grows.
     room: usize,
 }
 
-impl Map {
+impl GoMap {
     /// A map made for a given number of keys (`make(map[K]V, hint)`).
-    pub(crate) fn new(draws: &mut Draws, hint: usize) -> Self {
+    pub(crate) fn new(draws: &mut GoDraws, hint: usize) -> Self {
         let mut map = Self {
             seed: draws.draw(),
             len: 0,
-            small: vec![Slot::Empty; GROUP],
+            small: vec![GoSlot::Empty; GROUP],
             tables: Vec::new(),
             directory: Vec::new(),
         };
@@ -54,14 +54,14 @@ impl Map {
             let slots = hint * GROUP / (GROUP - 1);
             let tables = slots.div_ceil(LARGEST_TABLE).next_power_of_two();
             map.small.clear();
-            map.tables = vec![Table::new(slots / tables, tables.trailing_zeros()); tables];
+            map.tables = vec![GoTable::new(slots / tables, tables.trailing_zeros()); tables];
             map.directory = (0..tables).collect();
         }
         map
     }
 
     /// A map with these keys, put in this order.
-    pub(crate) fn of(draws: &mut Draws, hint: usize, keys: impl IntoIterator<Item = u32>) -> Self {
+    pub(crate) fn of(draws: &mut GoDraws, hint: usize, keys: impl IntoIterator<Item = u32>) -> Self {
         let mut map = Self::new(draws, hint);
         for key in keys {
             map.put(key);
@@ -75,7 +75,7 @@ impl Map {
 
     pub(crate) fn has(&self, key: u32) -> bool {
         if self.directory.is_empty() {
-            return self.small.contains(&Slot::Key(key));
+            return self.small.contains(&GoSlot::Key(key));
         }
         let hash = self.hash(key);
         self.tables[self.table(hash)].find(hash, key).is_some()
@@ -88,13 +88,13 @@ impl Map {
         }
         self.len += 1;
         if self.directory.is_empty() {
-            if let Some(free) = self.small.iter_mut().find(|slot| !matches!(slot, Slot::Key(_))) {
-                *free = Slot::Key(key);
+            if let Some(free) = self.small.iter_mut().find(|slot| !matches!(slot, GoSlot::Key(_))) {
+                *free = GoSlot::Key(key);
                 return;
             }
-            let mut table = Table::new(2 * GROUP, 0);
+            let mut table = GoTable::new(2 * GROUP, 0);
             for slot in std::mem::take(&mut self.small) {
-                if let Slot::Key(key) = slot {
+                if let GoSlot::Key(key) = slot {
                     table.put(self.hash(key), key);
                 }
             }
@@ -115,8 +115,8 @@ impl Map {
         }
         self.len -= 1;
         if self.directory.is_empty() {
-            for slot in self.small.iter_mut().filter(|slot| **slot == Slot::Key(key)) {
-                *slot = Slot::Empty;
+            for slot in self.small.iter_mut().filter(|slot| **slot == GoSlot::Key(key)) {
+                *slot = GoSlot::Empty;
             }
             return;
         }
@@ -126,11 +126,11 @@ impl Map {
     }
 
     /// The keys in the order of one `range`.
-    pub(crate) fn walk(&self, draws: &mut Draws) -> Vec<u32> {
+    pub(crate) fn walk(&self, draws: &mut GoDraws) -> Vec<u32> {
         let mut keys = Vec::with_capacity(self.len);
-        let mut walk = |slots: &[Slot], from: usize| {
+        let mut walk = |slots: &[GoSlot], from: usize| {
             for slot in slots[from..].iter().chain(&slots[..from]) {
-                if let Slot::Key(key) = slot {
+                if let GoSlot::Key(key) = slot {
                     keys.push(*key);
                 }
             }
@@ -170,10 +170,11 @@ impl Map {
     /// A table becomes twice as large, or two tables.
     fn grow(&mut self, place: usize) {
         let old = self.tables[place].clone();
-        let keys =
-            || old.slots.iter().filter_map(|slot| if let Slot::Key(key) = slot { Some(*key) } else { None });
+        let keys = || {
+            old.slots.iter().filter_map(|slot| if let GoSlot::Key(key) = slot { Some(*key) } else { None })
+        };
         if 2 * old.slots.len() <= LARGEST_TABLE {
-            let mut grown = Table::new(2 * old.slots.len(), old.depth);
+            let mut grown = GoTable::new(2 * old.slots.len(), old.depth);
             for key in keys() {
                 grown.put(self.hash(key), key);
             }
@@ -181,7 +182,7 @@ impl Map {
             return;
         }
         let depth = old.depth + 1;
-        let mut halves = [Table::new(LARGEST_TABLE, depth), Table::new(LARGEST_TABLE, depth)];
+        let mut halves = [GoTable::new(LARGEST_TABLE, depth), GoTable::new(LARGEST_TABLE, depth)];
         for key in keys() {
             let hash = self.hash(key);
             halves[usize::from(hash >> (64 - depth) & 1 == 1)].put(hash, key);
@@ -201,11 +202,11 @@ impl Map {
     }
 }
 
-impl Table {
+impl GoTable {
     fn new(slots: usize, depth: u32) -> Self {
         let slots = slots.max(GROUP).next_power_of_two();
         let room = if slots == GROUP { GROUP - 1 } else { slots / GROUP * (GROUP - 1) };
-        Self { slots: vec![Slot::Empty; slots], depth, room }
+        Self { slots: vec![GoSlot::Empty; slots], depth, room }
     }
 
     /// The first slots of the groups in which a hash may be.
@@ -222,10 +223,10 @@ impl Table {
     fn find(&self, hash: u64, key: u32) -> Option<usize> {
         for group in self.groups(hash) {
             let slots = &self.slots[group..group + GROUP];
-            if let Some(place) = slots.iter().position(|&slot| slot == Slot::Key(key)) {
+            if let Some(place) = slots.iter().position(|&slot| slot == GoSlot::Key(key)) {
                 return Some(group + place);
             }
-            if slots.contains(&Slot::Empty) {
+            if slots.contains(&GoSlot::Empty) {
                 return None;
             }
         }
@@ -237,8 +238,8 @@ impl Table {
         let mut deleted = None;
         for group in self.groups(hash) {
             let slots = &self.slots[group..group + GROUP];
-            let Some(free) = slots.iter().position(|slot| !matches!(slot, Slot::Key(_))) else { continue };
-            if slots[free] == Slot::Empty {
+            let Some(free) = slots.iter().position(|slot| !matches!(slot, GoSlot::Key(_))) else { continue };
+            if slots[free] == GoSlot::Empty {
                 return deleted.or(Some(group + free));
             }
             deleted = deleted.or(Some(group + free));
@@ -247,26 +248,26 @@ impl Table {
     }
 
     fn has_room(&self, hash: u64) -> bool {
-        self.room > 0 || self.free(hash).is_some_and(|free| self.slots[free] == Slot::Deleted)
+        self.room > 0 || self.free(hash).is_some_and(|free| self.slots[free] == GoSlot::Deleted)
     }
 
     fn put(&mut self, hash: u64, key: u32) {
         if let Some(free) = self.free(hash) {
-            if self.slots[free] == Slot::Empty {
+            if self.slots[free] == GoSlot::Empty {
                 self.room = self.room.saturating_sub(1);
             }
-            self.slots[free] = Slot::Key(key);
+            self.slots[free] = GoSlot::Key(key);
         }
     }
 
     fn remove(&mut self, hash: u64, key: u32) {
         let Some(place) = self.find(hash, key) else { return };
         let group = place / GROUP * GROUP;
-        if self.slots[group..group + GROUP].contains(&Slot::Empty) {
-            self.slots[place] = Slot::Empty;
+        if self.slots[group..group + GROUP].contains(&GoSlot::Empty) {
+            self.slots[place] = GoSlot::Empty;
             self.room += 1;
         } else {
-            self.slots[place] = Slot::Deleted;
+            self.slots[place] = GoSlot::Deleted;
         }
     }
 }
@@ -277,10 +278,10 @@ mod tests {
 
     #[test]
     fn up_to_eight_keys_are_walked_in_a_circle() {
-        let mut draws = Draws::new(1);
+        let mut draws = GoDraws::new(1);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..500 {
-            let mut map = Map::of(&mut draws, 0, [5, 3, 9, 7]);
+            let mut map = GoMap::of(&mut draws, 0, [5, 3, 9, 7]);
             map.remove(3);
             seen.insert(map.walk(&mut draws));
         }
@@ -291,8 +292,8 @@ mod tests {
     fn a_map_has_each_key_once() {
         for keys in [9, 100, 900, 5_000] {
             for hint in [0, keys] {
-                let mut draws = Draws::new(u64::from(keys));
-                let mut map = Map::of(&mut draws, hint as usize, (0..keys).chain(0..keys));
+                let mut draws = GoDraws::new(u64::from(keys));
+                let mut map = GoMap::of(&mut draws, hint as usize, (0..keys).chain(0..keys));
                 for key in (0..keys).step_by(3) {
                     map.remove(key);
                 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// An event's time in milliseconds, and a number that tells it from others at the same time.
-pub(super) type Place = (i64, u64);
+pub(super) type EventTime = (i64, u64);
 
 /// How many milliseconds the wheel covers: heartbeats, passes and answers come within that.
 const SLOTS: usize = 1 << 13;
@@ -13,23 +13,23 @@ const BITS: usize = u64::BITS as usize;
 
 /// A queue by place. Events that are near are added and taken at the same cost however many there are.
 #[derive(Clone, Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct EventQueue<T> {
     /// By time modulo their number: the first and the last event of a millisecond, in order; [`NOTHING`] for neither.
     slots: Vec<(Link, Link)>,
     /// The slots with events, as a bitmap.
     taken: Vec<u64>,
-    nodes: Vec<Node<T>>,
+    nodes: Vec<EventNode<T>>,
     /// The first of the nodes without an event.
     free: Link,
     /// All events on the wheel come at this time or less than `SLOTS` ms later.
     since: i64,
     /// The events that came too early or too late for the wheel when they were added.
-    rest: BinaryHeap<Reverse<(Place, T)>>,
-    first: Option<(Place, Where)>,
+    rest: BinaryHeap<Reverse<(EventTime, T)>>,
+    first: Option<(EventTime, Where)>,
 }
 
 #[derive(Clone, Debug)]
-struct Node<T> {
+struct EventNode<T> {
     number: u64,
     item: Option<T>,
     next: Link,
@@ -46,7 +46,7 @@ enum Where {
     Heap,
 }
 
-impl<T: Ord> Default for Queue<T> {
+impl<T: Ord> Default for EventQueue<T> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
@@ -60,9 +60,9 @@ impl<T: Ord> Default for Queue<T> {
     }
 }
 
-impl<T: Ord> Queue<T> {
+impl<T: Ord> EventQueue<T> {
     /// Adds an event at its place.
-    pub(super) fn push(&mut self, place: Place, item: T) {
+    pub(super) fn push(&mut self, place: EventTime, item: T) {
         let put = match usize::try_from(place.0.saturating_sub(self.since)) {
             Ok(after) if after < SLOTS => {
                 let slot = slot_of(place.0);
@@ -80,7 +80,7 @@ impl<T: Ord> Queue<T> {
     }
 
     /// The first event, with its place.
-    pub(super) fn peek(&self) -> Option<(Place, &T)> {
+    pub(super) fn peek(&self) -> Option<(EventTime, &T)> {
         let (place, waits) = self.first?;
         let item = match waits {
             Where::Wheel(slot) => self.node(self.slots[slot].0)?.item.as_ref(),
@@ -90,7 +90,7 @@ impl<T: Ord> Queue<T> {
     }
 
     /// Removes and returns the first event.
-    pub(super) fn pop(&mut self) -> Option<(Place, T)> {
+    pub(super) fn pop(&mut self) -> Option<(EventTime, T)> {
         let (place, waits) = self.first?;
         let item = match waits {
             Where::Wheel(slot) => self.take(slot),
@@ -107,7 +107,7 @@ impl<T: Ord> Queue<T> {
         *self = Self::default();
     }
 
-    fn node(&self, link: Link) -> Option<&Node<T>> {
+    fn node(&self, link: Link) -> Option<&EventNode<T>> {
         self.nodes.get((link as usize).wrapping_sub(1))
     }
 
@@ -117,7 +117,7 @@ impl<T: Ord> Queue<T> {
             self.slots = vec![(NOTHING, NOTHING); SLOTS];
             self.taken = vec![0; SLOTS / BITS];
         }
-        let new = self.add(Node { number, item: Some(item), next: NOTHING });
+        let new = self.add(EventNode { number, item: Some(item), next: NOTHING });
         let (first, last) = self.slots[slot];
         let goes_before = |link: Link| self.node(link).is_none_or(|node| number < node.number);
         if first == NOTHING {
@@ -155,7 +155,7 @@ impl<T: Ord> Queue<T> {
     }
 
     /// Stores a node in a free place.
-    fn add(&mut self, node: Node<T>) -> Link {
+    fn add(&mut self, node: EventNode<T>) -> Link {
         if let Some(place) = self.nodes.get_mut((self.free as usize).wrapping_sub(1)) {
             let next = place.next;
             *place = node;
@@ -168,7 +168,7 @@ impl<T: Ord> Queue<T> {
     }
 
     /// The place of the wheel's first event, and its slot.
-    fn first_on_wheel(&self) -> Option<(Place, Where)> {
+    fn first_on_wheel(&self) -> Option<(EventTime, Where)> {
         let begin = slot_of(self.since);
         let (word, bit) = (begin / BITS, begin % BITS);
         let from_bit = self.taken.get(word)? & (u64::MAX << bit);
@@ -195,7 +195,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::Queue;
+    use super::EventQueue;
 
     /// Times that often coincide, that are near, or that are beyond the wheel or before it.
     fn time() -> impl Strategy<Value = i64> {
@@ -208,7 +208,7 @@ mod tests {
             steps in prop::collection::vec(prop::option::weighted(0.6, (time(), 0..3_u64)), 0..300),
             from_last in any::<bool>(),
         ) {
-            let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
+            let (mut queue, mut heap) = (EventQueue::default(), BinaryHeap::new());
             let (mut last, mut number) = (0_i64, 1_000_u64);
             for step in steps {
                 if let Some((at, earlier)) = step {

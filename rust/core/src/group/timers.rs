@@ -4,13 +4,13 @@
 use std::hash::Hash;
 
 use super::Map;
-use super::event_queue::{Place, Queue};
+use super::event_queue::{EventQueue, EventTime};
 
 /// The timers that wait, by name. A timer that is put off keeps its old place in the queue until that place's turn
 /// comes: most timers are sessions, and every heartbeat puts a session off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers<K> {
-    queue: Queue<K>,
+    queue: EventQueue<K>,
     waiting: Map<K, Waiting>,
     /// How often a timer was set: a place's number.
     set: u64,
@@ -18,13 +18,13 @@ pub(super) struct Timers<K> {
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    fires: Place,
-    queued: Place,
+    fires: EventTime,
+    queued: EventTime,
 }
 
 impl<K: Ord> Default for Timers<K> {
     fn default() -> Self {
-        Self { queue: Queue::default(), waiting: Map::default(), set: 0 }
+        Self { queue: EventQueue::default(), waiting: Map::default(), set: 0 }
     }
 }
 

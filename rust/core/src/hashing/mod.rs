@@ -21,7 +21,7 @@ pub use fnv1a::fnv1a;
 pub use kafkajs_legacy::kafkajs_legacy;
 pub use key_type::KeyType;
 pub use murmur2::murmur2;
-pub use partition_rule::{Rule, Steps};
+pub use partition_rule::{Rule, RuleSteps};
 pub use partitions::{Partitions, to_positive};
 pub use redpanda::redpanda_coordinator;
 pub use string_hash::string_hash;

@@ -24,7 +24,7 @@ pub enum Rule {
 
 /// The steps by which a rule reached a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct RuleSteps {
     /// The hash as its client sees it: CRC-32 unsigned, all others signed.
     pub hash: i64,
     /// The number that is divided by n.
@@ -94,7 +94,7 @@ impl Rule {
     }
 
     /// The same with its steps; `None` if the bytes are not text and the rule needs text.
-    pub fn steps(self, key: &[u8], n: Partitions) -> Option<Steps> {
+    pub fn steps(self, key: &[u8], n: Partitions) -> Option<RuleSteps> {
         let hash = self.hash_of(key)?;
         let hash = if self == Self::Crc32 { i64::from(hash) } else { hash.cast_signed().into() };
         let dividend = match self {
@@ -106,6 +106,6 @@ impl Rule {
             Self::StringHash | Self::OldStringHash => hash.abs(),
         };
         let remainder = dividend % i64::from(n.get());
-        Some(Steps { hash, dividend, remainder, partition: self.partition(key, n) })
+        Some(RuleSteps { hash, dividend, remainder, partition: self.partition(key, n) })
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct ChangingHashMap<V> {
     places: Vec<Option<u32>>,
     /// The entries; a new one takes the place of a removed one, so there are never more than the most at any
     /// one time.
-    entries: Vec<Option<Entry<V>>>,
+    entries: Vec<Option<MapEntry<V>>>,
     free: Vec<u32>,
     bins: usize,
     inserted: u64,
@@ -23,7 +23,7 @@ pub(crate) struct ChangingHashMap<V> {
 }
 
 #[derive(Clone, Debug)]
-struct Entry<V> {
+struct MapEntry<V> {
     id: Id,
     spread: i32,
     inserted: u64,
@@ -51,7 +51,7 @@ impl<V> ChangingHashMap<V> {
             return;
         }
         self.walked = None;
-        let entry = Entry { id, spread: spread(hash_code(name)), inserted: self.inserted, value };
+        let entry = MapEntry { id, spread: spread(hash_code(name)), inserted: self.inserted, value };
         let place = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             #[expect(clippy::cast_possible_truncation, reason = "there are no more entries than numbers")]
@@ -102,7 +102,7 @@ impl<V> ChangingHashMap<V> {
         self.len() == 0
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry<V>> {
+    fn entries(&self) -> impl Iterator<Item = &MapEntry<V>> {
         self.entries.iter().flatten()
     }
 
@@ -131,7 +131,7 @@ impl<V> ChangingHashMap<V> {
 
     /// The first name in Java's order.
     pub(crate) fn first(&self) -> Option<Id> {
-        let first = |entry: &Entry<V>| (bin(entry.spread, self.bins), entry.inserted);
+        let first = |entry: &MapEntry<V>| (bin(entry.spread, self.bins), entry.inserted);
         self.entries().min_by_key(|entry| first(entry)).map(|entry| entry.id)
     }
 }

@@ -9,13 +9,13 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// Links between keys, for lists and trees alike.
 pub(crate) struct Trees {
-    links: Vec<Link>,
+    links: Vec<TreeLink>,
     /// Empty as long as there is no tree.
     branches: Vec<Branch>,
 }
 
 #[derive(Clone, Copy)]
-struct Link {
+struct TreeLink {
     previous: u32,
     next: u32,
 }
@@ -32,7 +32,7 @@ const LEAF: Branch = Branch { parent: NONE, children: [NONE; 2], red: true };
 
 impl Trees {
     pub(crate) fn new(keys: usize) -> Self {
-        Self { links: vec![Link { previous: NONE, next: NONE }; keys], branches: Vec::new() }
+        Self { links: vec![TreeLink { previous: NONE, next: NONE }; keys], branches: Vec::new() }
     }
 
     pub(crate) fn next(&self, key: u32) -> u32 {
@@ -41,7 +41,7 @@ impl Trees {
 
     /// Puts a key after the last one of a list.
     pub(crate) fn link(&mut self, last: u32, key: u32) {
-        self.links[key as usize] = Link { previous: last, next: NONE };
+        self.links[key as usize] = TreeLink { previous: last, next: NONE };
         if last != NONE {
             self.links[last as usize].next = key;
         }
@@ -49,7 +49,7 @@ impl Trees {
 
     /// Puts a key before the first one of a list.
     pub(crate) fn link_before(&mut self, first: u32, key: u32) {
-        self.links[key as usize] = Link { previous: NONE, next: first };
+        self.links[key as usize] = TreeLink { previous: NONE, next: first };
         self.links[first as usize].previous = key;
     }
 
@@ -69,7 +69,7 @@ impl Trees {
     pub(crate) fn insert(&mut self, spread: &[i32], key: u32, first: u32, root: u32) -> (u32, u32) {
         let (root, parent) = self.grow(spread, root, key);
         let next = self.next(parent);
-        self.links[key as usize] = Link { previous: parent, next };
+        self.links[key as usize] = TreeLink { previous: parent, next };
         self.links[parent as usize].next = key;
         if next != NONE {
             self.links[next as usize].previous = key;
@@ -82,7 +82,7 @@ impl Trees {
         if first == root {
             return first;
         }
-        let Link { previous, next } = self.links[root as usize];
+        let TreeLink { previous, next } = self.links[root as usize];
         if next != NONE {
             self.links[next as usize].previous = previous;
         }
@@ -90,7 +90,7 @@ impl Trees {
             self.links[previous as usize].next = next;
         }
         self.links[first as usize].previous = root;
-        self.links[root as usize] = Link { previous: NONE, next: first };
+        self.links[root as usize] = TreeLink { previous: NONE, next: first };
         root
     }
 

@@ -5,26 +5,26 @@ use crate::{Error, Result};
 
 /// The source of the draws, each one a Java `nextInt(bound)`; and all draws taken so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draws {
-    source: Source,
+pub struct PlacementDraws {
+    source: PlacementSource,
     taken: Vec<i32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+enum PlacementSource {
     Seeded(Random),
     Recorded(Vec<i32>),
 }
 
-impl Draws {
+impl PlacementDraws {
     /// The numbers of a `new Random(seed)`.
     pub fn seeded(seed: i64) -> Self {
-        Self { source: Source::Seeded(Random::new(seed)), taken: Vec::new() }
+        Self { source: PlacementSource::Seeded(Random::new(seed)), taken: Vec::new() }
     }
 
     /// These numbers, in this order. A number below 0 is refused when it is drawn.
     pub fn recorded(values: Vec<i32>) -> Self {
-        Self { source: Source::Recorded(values), taken: Vec::new() }
+        Self { source: PlacementSource::Recorded(values), taken: Vec::new() }
     }
 
     /// All draws taken so far.
@@ -37,8 +37,10 @@ impl Draws {
         let place = self.taken.len();
         let drawn = match &mut self.source {
             // There are never more brokers than fit into Java's int.
-            Source::Seeded(random) => random.next_int(u32::try_from(bound).unwrap_or(u32::MAX)).cast_signed(),
-            Source::Recorded(values) => *values.get(place).ok_or(Error::Draw { place, bound })?,
+            PlacementSource::Seeded(random) => {
+                random.next_int(u32::try_from(bound).unwrap_or(u32::MAX)).cast_signed()
+            }
+            PlacementSource::Recorded(values) => *values.get(place).ok_or(Error::Draw { place, bound })?,
         };
         let found = usize::try_from(drawn).ok().filter(|&found| found < bound);
         let found = found.ok_or(Error::Draw { place, bound })?;

@@ -8,14 +8,14 @@
 
 use std::collections::HashMap;
 
-use super::{Draws, room};
+use super::{PlacementDraws, room};
 use crate::java::hash_map::walk;
 use crate::java::strings::{compare, hash_code};
 use crate::{Error, Result};
 
 /// A broker as Kafka's controller sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broker<'a> {
+pub struct KraftBroker<'a> {
     /// Its `node.id`.
     pub id: i32,
     /// Its `broker.rack`; brokers without one form a rack of their own, the first one.
@@ -29,9 +29,9 @@ pub struct Broker<'a> {
 /// and this function by name.
 ///
 /// ```
-/// use partwright_core::placement::{Draws, kraft::{Broker, striped}};
-/// let brokers: Vec<_> = (0..4).map(|id| Broker { id, rack: None, fenced: false }).collect();
-/// let placed = striped(&brokers, 5, 3, &mut Draws::seeded(7))?;
+/// use partwright_core::placement::{PlacementDraws, kraft::{KraftBroker, striped}};
+/// let brokers: Vec<_> = (0..4).map(|id| KraftBroker { id, rack: None, fenced: false }).collect();
+/// let placed = striped(&brokers, 5, 3, &mut PlacementDraws::seeded(7))?;
 /// assert_eq!(placed, [2, 3, 0, 3, 0, 1, 0, 1, 2, 1, 2, 3, 1, 2, 3]);
 /// # Ok::<(), partwright_core::Error>(())
 /// ```
@@ -40,13 +40,13 @@ pub struct Broker<'a> {
 /// [`Error::Placement`] for no replicas, more than brokers, or no broker that is alive; [`Error::Draw`] for a recorded draw
 /// that is missing or not below its bound; [`Error::Memory`].
 pub fn striped(
-    brokers: &[Broker<'_>],
+    brokers: &[KraftBroker<'_>],
     partitions: usize,
     replicas: usize,
-    draws: &mut Draws,
+    draws: &mut PlacementDraws,
 ) -> Result<Vec<i32>> {
     let mut placed = room(partitions, replicas, brokers.len())?;
-    let mut racks = Racks::new(brokers, draws)?;
+    let mut racks = RackBrokers::new(brokers, draws)?;
     for _ in 0..partitions {
         racks.place(replicas, draws, &mut placed)?;
     }
@@ -95,7 +95,7 @@ impl Rack {
 
 /// All racks (`RackList`), and the rack where the next partition begins.
 #[derive(Debug)]
-struct Racks {
+struct RackBrokers {
     /// By name; brokers without a rack first.
     by_name: Vec<Rack>,
     /// In the order of Java's map.
@@ -108,8 +108,8 @@ struct Racks {
     offset: usize,
 }
 
-impl Racks {
-    fn new(brokers: &[Broker<'_>], draws: &mut Draws) -> Result<Self> {
+impl RackBrokers {
+    fn new(brokers: &[KraftBroker<'_>], draws: &mut PlacementDraws) -> Result<Self> {
         let alive = brokers.iter().filter(|broker| !broker.fenced).count();
         if alive == 0 {
             let reason = "all brokers are fenced: at least one must be alive to lead a partition";
@@ -150,7 +150,7 @@ impl Racks {
     }
 
     /// The brokers of the next partition.
-    fn place(&mut self, replicas: usize, draws: &mut Draws, placed: &mut Vec<i32>) -> Result<()> {
+    fn place(&mut self, replicas: usize, draws: &mut PlacementDraws, placed: &mut Vec<i32>) -> Result<()> {
         if self.epoch == self.alive && self.alive > 1 {
             self.shuffle(draws)?;
         }
@@ -188,7 +188,7 @@ impl Racks {
     }
 
     /// Shuffles racks and brokers.
-    fn shuffle(&mut self, draws: &mut Draws) -> Result<()> {
+    fn shuffle(&mut self, draws: &mut PlacementDraws) -> Result<()> {
         draws.shuffle(&mut self.stripe)?;
         for &number in &self.walk {
             for list in self.by_name[number as usize].lists() {

@@ -13,7 +13,7 @@ mod draws;
 pub mod kraft;
 pub mod zookeeper;
 
-pub use draws::Draws;
+pub use draws::PlacementDraws;
 
 use crate::{Error, Result, counted};
 

@@ -16,20 +16,20 @@ use crate::{Error, Result};
 pub(super) struct BuiltIn {
     /// The partition to which keyless records go now, and how many bytes went there.
     sticky: Option<(i32, i32)>,
-    load: Option<Load>,
+    load: Option<QueueLoad>,
 }
 
 /// How often each partition is drawn, by the length of its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Load {
-    all: Table,
+struct QueueLoad {
+    all: WeightTable,
     /// The same for the partitions in the producer's rack; none if racks do not matter.
-    near: Option<Table>,
+    near: Option<WeightTable>,
 }
 
 /// A cumulative frequency table: partition `ids[i]` has the numbers from `ends[i - 1]` to below `ends[i]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Table {
+struct WeightTable {
     ends: Vec<i32>,
     ids: Vec<i32>,
 }
@@ -156,14 +156,14 @@ impl BuiltIn {
     /// Takes the queues, by which the next partitions are drawn; without any, all are equally likely.
     pub(super) fn weigh(&mut self, queues: Option<&Queues>, rules: Stickiness) -> Result<()> {
         self.load = match queues {
-            Some(queues) => Load::of(queues, rules.rack_aware)?,
+            Some(queues) => QueueLoad::of(queues, rules.rack_aware)?,
             None => None,
         };
         Ok(())
     }
 }
 
-impl Load {
+impl QueueLoad {
     /// None if there is nothing to weigh: one partition, or queues of equal length.
     fn of(queues: &Queues, rack_aware: bool) -> Result<Option<Self>> {
         let Queues { sizes, ids, near, length } = queues;
@@ -189,7 +189,7 @@ impl Load {
                 let longest = sizes.iter().copied().fold(-1, i32::max);
                 // Java's array is longer than its table, and is read beyond the table's end if the sums overflow.
                 ids.resize(length, 0);
-                Some(Table::of(&sizes, ids, longest))
+                Some(WeightTable::of(&sizes, ids, longest))
             }
             Some(_) => return Err(too_short("leader racks", length)),
             None => {
@@ -197,7 +197,7 @@ impl Load {
                 return Err(Error::Producer(reason.to_owned()));
             }
         };
-        Ok(Some(Self { all: Table::of(counted, ids.clone(), longest), near }))
+        Ok(Some(Self { all: WeightTable::of(counted, ids.clone(), longest), near }))
     }
 }
 
@@ -207,7 +207,7 @@ fn too_short(what: &str, length: usize) -> Error {
     ))
 }
 
-impl Table {
+impl WeightTable {
     /// The longest queue has weight 1, an empty one its length plus 1.
     fn of(sizes: &[i32], ids: Vec<i32>, longest: i32) -> Self {
         let fold = |end: &mut i32, &size: &i32| {

@@ -13,12 +13,12 @@ use crate::{Error, Result, counted};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draws {
-    source: Source,
+    source: NumberSource,
     taken: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+enum NumberSource {
     /// The state of Java's `SplittableRandom`.
     Seeded(u64),
     Recorded(Vec<i32>),
@@ -30,12 +30,12 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 impl Draws {
     /// The numbers of `new SplittableRandom(seed)`.
     pub fn seeded(seed: i64) -> Self {
-        Self { source: Source::Seeded(seed.cast_unsigned()), taken: 0 }
+        Self { source: NumberSource::Seeded(seed.cast_unsigned()), taken: 0 }
     }
 
     /// These numbers, in this order.
     pub fn recorded(values: Vec<i32>) -> Self {
-        Self { source: Source::Recorded(values), taken: 0 }
+        Self { source: NumberSource::Recorded(values), taken: 0 }
     }
 
     /// How many have been drawn.
@@ -49,11 +49,11 @@ impl Draws {
     /// [`Error::Producer`] if the recorded ones are used up.
     pub fn next_int(&mut self) -> Result<i32> {
         let drawn = match &mut self.source {
-            Source::Seeded(state) => {
+            NumberSource::Seeded(state) => {
                 *state = state.wrapping_add(GAMMA);
                 mix32(*state)
             }
-            Source::Recorded(values) => *values.get(self.taken).ok_or_else(|| {
+            NumberSource::Recorded(values) => *values.get(self.taken).ok_or_else(|| {
                 let draws = counted(values.len(), "draw is", "draws are");
                 Error::Producer(format!("{draws} taken, and one more is needed"))
             })?,

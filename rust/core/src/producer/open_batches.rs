@@ -4,19 +4,19 @@
 use super::append::{Appended, Appends};
 use super::record::Record;
 use super::settings::Settings;
-use super::sizes::{BATCH_OVERHEAD, Size, java_int};
+use super::sizes::{BATCH_OVERHEAD, RecordSize, java_int};
 
 /// The open batches of a topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Batches {
+pub(super) struct OpenBatches {
     /// The partitions met so far, ascending: usually 0 to n - 1, so that a partition is its own place.
     ids: Vec<i32>,
-    open: Vec<Batch>,
+    open: Vec<OpenBatch>,
 }
 
 /// A batch to which records are appended; one without records means that there is no batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub(crate) struct OpenBatch {
     pub(crate) records: i32,
     /// `estimatedSizeInBytes`, which is exact without compression.
     pub(crate) bytes: i64,
@@ -27,34 +27,34 @@ pub(crate) struct Batch {
     pub(crate) closed: bool,
 }
 
-impl Batches {
+impl OpenBatches {
     /// Room for these partitions, and for any other that will be met.
     pub(super) fn new(partitions: &[i32]) -> Self {
         let mut ids = partitions.to_vec();
         ids.sort_unstable();
-        Self { open: vec![Batch::default(); ids.len()], ids }
+        Self { open: vec![OpenBatch::default(); ids.len()], ids }
     }
 
     /// A partition's last batch. Batches that were opened more than `linger` ago are gone.
     #[inline]
-    fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut Batch {
+    fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut OpenBatch {
         let place = self.find(partition).unwrap_or_else(|place| self.meet(place, partition));
         let batch = &mut self.open[place];
         if batch.is_over(at, linger) {
-            *batch = Batch::default();
+            *batch = OpenBatch::default();
         }
         batch
     }
 
     /// The batch of a partition that was met before, however long ago it was opened.
-    pub(super) fn met(&mut self, partition: i32) -> Option<&mut Batch> {
+    pub(super) fn met(&mut self, partition: i32) -> Option<&mut OpenBatch> {
         self.find(partition).ok().map(|place| &mut self.open[place])
     }
 
     #[cold]
     fn meet(&mut self, place: usize, partition: i32) -> usize {
         self.ids.insert(place, partition);
-        self.open.insert(place, Batch::default());
+        self.open.insert(place, OpenBatch::default());
         place
     }
 
@@ -68,10 +68,10 @@ impl Batches {
     }
 }
 
-impl Batch {
+impl OpenBatch {
     /// A batch that begins with a record, which fits however large it is.
     #[inline]
-    pub(crate) fn begun(size: Size, at: i64, batch_size: i32) -> Self {
+    pub(crate) fn begun(size: RecordSize, at: i64, batch_size: i32) -> Self {
         let limit = size.upper_bound().max(batch_size.into());
         let bytes = BATCH_OVERHEAD + size.in_batch(0, 0);
         Self { records: 1, bytes, limit, opened: at, closed: false }
@@ -103,13 +103,13 @@ impl Batch {
 
     /// How many bytes a record would take in it.
     #[inline]
-    pub(super) fn bytes_of(&self, size: Size, at: i64) -> i64 {
+    pub(super) fn bytes_of(&self, size: RecordSize, at: i64) -> i64 {
         size.in_batch(self.records, at.wrapping_sub(self.opened))
     }
 
     /// Appends a record; `None` if it needs a new batch, which closes this one.
     #[inline]
-    pub(crate) fn append(&mut self, size: Size, at: i64) -> Option<Appended> {
+    pub(crate) fn append(&mut self, size: RecordSize, at: i64) -> Option<Appended> {
         if self.is_full() {
             return None;
         }
@@ -126,8 +126,8 @@ impl Batch {
 
 /// A record on its way into one of the open batches.
 pub(super) struct Appending<'a> {
-    batches: &'a mut Batches,
-    size: Size,
+    batches: &'a mut OpenBatches,
+    size: RecordSize,
     at: i64,
     linger: Option<i64>,
     batch_size: i32,
@@ -136,7 +136,7 @@ pub(super) struct Appending<'a> {
 impl<'a> Appending<'a> {
     /// Its topic's batches.
     #[inline]
-    pub(super) fn new(record: &Record, batches: &'a mut Batches, settings: &Settings) -> Self {
+    pub(super) fn new(record: &Record, batches: &'a mut OpenBatches, settings: &Settings) -> Self {
         Self {
             batches,
             size: record.size(),
@@ -147,7 +147,7 @@ impl<'a> Appending<'a> {
     }
 
     #[inline]
-    fn of(&mut self, partition: i32) -> &mut Batch {
+    fn of(&mut self, partition: i32) -> &mut OpenBatch {
         self.batches.of(partition, self.at, self.linger)
     }
 }
@@ -161,7 +161,7 @@ impl Appends for Appending<'_> {
 
     #[inline]
     fn begin(&mut self, partition: i32) -> Appended {
-        let begun = Batch::begun(self.size, self.at, self.batch_size);
+        let begun = OpenBatch::begun(self.size, self.at, self.batch_size);
         *self.of(partition) = begun;
         begun.begins()
     }
@@ -169,7 +169,7 @@ impl Appends for Appending<'_> {
 
 /// A batch during a run of records, none of which fills it or makes the strategy leave its partition.
 pub(super) struct Stay {
-    pub(super) batch: Batch,
+    pub(super) batch: OpenBatch,
     /// The size that it must stay below.
     end: i64,
     linger: Option<i64>,
@@ -177,7 +177,7 @@ pub(super) struct Stay {
 
 impl Stay {
     /// `room` is how many bytes the partition may get before the strategy leaves it.
-    pub(super) fn new(batch: &Batch, room: i64, settings: &Settings) -> Self {
+    pub(super) fn new(batch: &OpenBatch, room: i64, settings: &Settings) -> Self {
         let end = if batch.is_full() { 0 } else { batch.limit.min(batch.bytes.saturating_add(room)) };
         Self { batch: *batch, end, linger: settings.linger_ms }
     }

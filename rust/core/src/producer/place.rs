@@ -5,11 +5,11 @@ use super::append::{Appends, append_or_begin};
 use super::built_in::Queues;
 use super::draws::Draws;
 use super::on_new_batch;
-use super::open_batches::{Appending, Batches};
+use super::open_batches::{Appending, OpenBatches};
 use super::record::Record;
 use super::settings::{Fallback, Settings};
 use super::state::{State, TopicState};
-use super::strategy::{Batching, Strategy};
+use super::strategy::{BatchRule, Strategy};
 use super::topic::Topic;
 use crate::hashing::Partitions;
 use crate::{Error, Result};
@@ -34,7 +34,7 @@ pub struct Producer {
     pub(super) settings: Settings,
     pub(super) state: State,
     /// The open batches of each topic.
-    pub(super) batches: Vec<Batches>,
+    pub(super) batches: Vec<OpenBatches>,
 }
 
 impl Producer {
@@ -44,7 +44,7 @@ impl Producer {
     /// [`Error::Producer`] for settings that Kafka refuses.
     pub fn new(strategy: Strategy, settings: Settings, topics: Vec<Topic>, draws: Draws) -> Result<Self> {
         settings.check()?;
-        let batches = topics.iter().map(|topic| Batches::new(&topic.all)).collect();
+        let batches = topics.iter().map(|topic| OpenBatches::new(&topic.all)).collect();
         Ok(Self { strategy, settings, state: State::new(topics, draws), batches })
     }
 
@@ -63,7 +63,7 @@ impl Producer {
         if let Some(kept) = self.state.topics.get_mut(place) {
             kept.topic = topic;
         } else {
-            self.batches.push(Batches::new(&topic.all));
+            self.batches.push(OpenBatches::new(&topic.all));
             self.state.topics.push(TopicState::new(topic));
         }
     }
@@ -79,7 +79,7 @@ impl Producer {
     /// [`Error::Producer`] if there is a key and the topic has no partitions, by whose number Kafka would divide.
     pub fn asks_key(&self, topic: usize, has_key: bool) -> Result<Option<Partitions>> {
         let topic = &self.state.topics[topic].topic;
-        let ignored = self.settings.ignore_keys && self.strategy.batching() == Batching::BuiltIn;
+        let ignored = self.settings.ignore_keys && self.strategy.batching() == BatchRule::BuiltIn;
         match i64::try_from(topic.len()) {
             _ if ignored || !self.strategy.asks_key() => Ok(None),
             // A null key needs no count, but Kafka 0.8 looks at the count before the key.
@@ -105,10 +105,10 @@ impl Producer {
 
     /// The partition of a record; this changes both the strategy and the batches, of which the strategy knows nothing.
     #[inline]
-    pub(super) fn place_into(&mut self, record: &Record, batches: &mut [Batches]) -> Result<Option<i32>> {
+    pub(super) fn place_into(&mut self, record: &Record, batches: &mut [OpenBatches]) -> Result<Option<i32>> {
         match record.partition.filter(|&partition| partition != UNSET || !self.takes_unset()) {
             Some(partition) => self.check_own(record.topic, partition)?,
-            None if self.strategy.batching() == Batching::Apart => {
+            None if self.strategy.batching() == BatchRule::Apart => {
                 return self.strategy.partition(&mut self.state, &self.settings, record);
             }
             None => {}
@@ -122,11 +122,11 @@ impl Producer {
     pub(crate) fn place_in(&mut self, record: &Record, batches: &mut impl Appends) -> Result<Option<i32>> {
         let Self { strategy, settings, state, .. } = self;
         match strategy.batching() {
-            Batching::Apart => match record.partition {
+            BatchRule::Apart => match record.partition {
                 Some(partition) => Ok(Some(partition)),
                 None => strategy.partition(state, settings, record),
             },
-            Batching::BuiltIn => {
+            BatchRule::BuiltIn => {
                 let keyed = record.keyed.filter(|_| !settings.ignore_keys);
                 if let Some(partition) = record.partition.or(keyed) {
                     append_or_begin(partition, batches);
@@ -136,7 +136,7 @@ impl Producer {
                 let rules = strategy.stickiness(settings);
                 built_in.place(topic, rules, &mut state.draws, batches).map(Some)
             }
-            Batching::Told => on_new_batch::place(*strategy, state, settings, record, batches).map(Some),
+            BatchRule::Told => on_new_batch::place(*strategy, state, settings, record, batches).map(Some),
         }
     }
 
@@ -200,7 +200,7 @@ impl Producer {
     /// # Errors
     /// As [`Producer::place`]; also if the strategy is not the built-in partitioner.
     pub fn append(&mut self, topic: usize, bytes: i32, enable_switch: bool) -> Result<i32> {
-        if self.strategy.batching() != Batching::BuiltIn {
+        if self.strategy.batching() != BatchRule::BuiltIn {
             return Err(self.strategy.has_no("append"));
         }
         let rules = self.strategy.stickiness(&self.settings);
@@ -216,7 +216,7 @@ impl Producer {
     /// # Errors
     /// As [`Producer::append`].
     pub fn load_stats(&mut self, topic: usize, queues: Option<&Queues>) -> Result<()> {
-        if self.strategy.batching() != Batching::BuiltIn {
+        if self.strategy.batching() != BatchRule::BuiltIn {
             return Err(self.strategy.has_no("load_stats"));
         }
         let rules = self.strategy.stickiness(&self.settings);

@@ -1,6 +1,6 @@
 //! The parts of a record that decide where it goes.
 
-use super::sizes::Size;
+use super::sizes::RecordSize;
 
 /// The parts of a record that decide where it goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Record {
 
 impl Record {
     #[inline]
-    pub(crate) fn size(&self) -> Size {
-        Size::new(self.key_size, self.value_size, self.headers_size)
+    pub(crate) fn size(&self) -> RecordSize {
+        RecordSize::new(self.key_size, self.value_size, self.headers_size)
     }
 }

@@ -5,7 +5,7 @@
 //! in registers.
 
 use super::append::{Appends, append_or_begin};
-use super::open_batches::{Appending, Batches, Stay};
+use super::open_batches::{Appending, OpenBatches, Stay};
 use super::place::Producer;
 use super::record::Record;
 use super::state::TopicState;
@@ -58,7 +58,7 @@ impl Producer {
         outcome
     }
 
-    fn place_rest<P>(&mut self, placing: &mut Placing<'_, P>, batches: &mut [Batches]) -> Result<()>
+    fn place_rest<P>(&mut self, placing: &mut Placing<'_, P>, batches: &mut [OpenBatches]) -> Result<()>
     where
         P: FnMut(Option<i32>),
     {
@@ -76,7 +76,7 @@ impl Producer {
     /// Places a topic's next records as [`Producer::place`] does, up to one that needs a decision.
     // Not inlined, so that its loops have all registers to themselves.
     #[inline(never)]
-    fn run<P>(&mut self, topic: usize, placing: &mut Placing<'_, P>, batches: &mut [Batches])
+    fn run<P>(&mut self, topic: usize, placing: &mut Placing<'_, P>, batches: &mut [OpenBatches])
     where
         P: FnMut(Option<i32>),
     {

@@ -10,12 +10,12 @@ const NO_HEADERS: i64 = 1;
 
 /// The part of a record's size that is the same in each batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size {
+pub(crate) struct RecordSize {
     /// The key, the value and the headers, with their lengths before them.
     content: i64,
 }
 
-impl Size {
+impl RecordSize {
     /// From the sizes of a key and a value, each -1 for a null, and of the headers, see [`headers_size`].
     #[inline]
     pub(crate) fn new(key: i32, value: i32, headers: i32) -> Self {
@@ -100,14 +100,14 @@ mod tests {
 
     #[test]
     fn a_record_grows_with_its_place_its_time_and_its_headers() {
-        let size = Size::new(3, -1, 0);
+        let size = RecordSize::new(3, -1, 0);
         // Length, attributes, offset, time, key with its length, the null value and the count of headers.
         assert_eq!(size.in_batch(0, 0), 1 + 1 + 1 + 1 + 4 + 1 + 1);
         assert_eq!(size.in_batch(64, 0), 11);
         assert_eq!(size.in_batch(0, 8192), 12);
-        assert_eq!(Size::new(3, -1, 40).in_batch(0, 0), 50);
-        assert_eq!(Size::new(3, -1, 54).in_batch(0, 0), 64);
-        assert_eq!(Size::new(3, -1, 55).in_batch(0, 0), 66, "a length of 64 takes two bytes");
+        assert_eq!(RecordSize::new(3, -1, 40).in_batch(0, 0), 50);
+        assert_eq!(RecordSize::new(3, -1, 54).in_batch(0, 0), 64);
+        assert_eq!(RecordSize::new(3, -1, 55).in_batch(0, 0), 66, "a length of 64 takes two bytes");
         assert_eq!(size.upper_bound(), 61 + 21 + 4 + 1 + 1);
     }
 

@@ -45,7 +45,7 @@ pub enum Strategy {
 
 /// How the strategy learns about batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Batching {
+pub(crate) enum BatchRule {
     /// It does not: batches do not matter.
     Apart,
     /// A record that would begin a batch is not appended; the strategy is told, and asked again (`onNewBatch`).
@@ -132,16 +132,16 @@ impl Strategy {
 
     /// Whether its choices depend on the bytes of the records before.
     pub fn counts_bytes(self) -> bool {
-        self.batching() != Batching::Apart
+        self.batching() != BatchRule::Apart
     }
 
-    pub(crate) fn batching(self) -> Batching {
+    pub(crate) fn batching(self) -> BatchRule {
         match self {
-            Self::Sticky33 | Self::Sticky44 => Batching::BuiltIn,
+            Self::Sticky33 | Self::Sticky44 => BatchRule::BuiltIn,
             Self::Sticky24 | Self::UniformSticky24 | Self::RoundRobin28 | Self::RoundRobin392 => {
-                Batching::Told
+                BatchRule::Told
             }
-            _ => Batching::Apart,
+            _ => BatchRule::Apart,
         }
     }
 

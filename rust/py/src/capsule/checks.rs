@@ -13,18 +13,18 @@ const DEEPEST: usize = 64;
 /// The largest buffer: no address space has more bytes.
 const LARGEST: i64 = 1 << 48;
 
-type Checked<T = ()> = Result<T, String>;
+type FormatCheck<T = ()> = Result<T, String>;
 
 /// What a format requires of an array.
-struct Shape {
+struct ArrayShape {
     /// Whether the first buffer is the validity bitmap.
     validity: bool,
-    layout: Layout,
+    layout: BufferLayout,
     children: Children,
 }
 
 /// The buffers after the bitmap.
-enum Layout {
+enum BufferLayout {
     None,
     /// One buffer with this many bits a row.
     Rows(i64),
@@ -50,12 +50,12 @@ enum Children {
 }
 
 /// Checks a schema and everything below it.
-pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Checked {
+pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> FormatCheck {
     schema_below(schema, 0)
 }
 
 /// Checks an array and everything below it, against a schema that passed its check.
-pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Checked {
+pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> FormatCheck {
     let rows = rows_of(array)?;
     let shape = shape_of(schema)?;
     check_buffers(array, &shape, rows)?;
@@ -71,14 +71,14 @@ pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> C
 }
 
 /// Checks an array of text or binary whose offsets have this many bytes.
-pub(super) fn check_bytes(array: &FFI_ArrowArray, offsets: usize) -> Checked {
+pub(super) fn check_bytes(array: &FFI_ArrowArray, offsets: usize) -> FormatCheck {
     let rows = rows_of(array)?;
-    let shape = Shape { validity: true, layout: Layout::Bytes(offsets), children: Children::None };
+    let shape = ArrayShape { validity: true, layout: BufferLayout::Bytes(offsets), children: Children::None };
     check_buffers(array, &shape, rows)
 }
 
 /// How many rows an array has, counted from the start of its buffers.
-fn rows_of(array: &FFI_ArrowArray) -> Checked<i64> {
+fn rows_of(array: &FFI_ArrowArray) -> FormatCheck<i64> {
     if array.is_released() {
         return Err("is released: it was read before, and can be read only once".to_owned());
     }
@@ -94,7 +94,7 @@ fn rows_of(array: &FFI_ArrowArray) -> Checked<i64> {
         .ok_or_else(|| format!("has the offset {offset} and the length {length}, more rows than Arrow has"))
 }
 
-fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
+fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> FormatCheck {
     if depth > DEEPEST {
         return Err(format!("is nested more than {DEEPEST} times"));
     }
@@ -136,17 +136,17 @@ fn is_index(schema: &FFI_ArrowSchema) -> bool {
     matches!(texts_of(schema), Ok([Some("c" | "C" | "s" | "S" | "i" | "I" | "l" | "L"), _]))
 }
 
-fn shape_of(schema: &FFI_ArrowSchema) -> Checked<Shape> {
+fn shape_of(schema: &FFI_ArrowSchema) -> FormatCheck<ArrayShape> {
     let [format, _] = texts_of(schema).map_err(|_| "has a format or a name that is not UTF-8")?;
     let format = format.ok_or("has no format")?;
     shape(format).ok_or_else(|| format!("has the format {format:?}, which is not known"))
 }
 
 /// The formats of the interface as a table.
-fn shape(format: &str) -> Option<Shape> {
+fn shape(format: &str) -> Option<ArrayShape> {
+    use BufferLayout as L;
     use Children as C;
-    use Layout as L;
-    let with = |validity, layout, children| Some(Shape { validity, layout, children });
+    let with = |validity, layout, children| Some(ArrayShape { validity, layout, children });
     let flat = |layout| with(true, layout, C::None);
     match format {
         "n" => with(false, L::None, C::None),
@@ -181,14 +181,14 @@ fn shape(format: &str) -> Option<Shape> {
 }
 
 /// Checks the buffers of an array with this many rows, counted from the start of the buffers.
-fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
+fn check_buffers(array: &FFI_ArrowArray, shape: &ArrayShape, rows: i64) -> FormatCheck {
     let first = usize::from(shape.validity);
     let wanted = match shape.layout {
-        Layout::None => first,
-        Layout::Rows(_) | Layout::Offsets(_) => first + 1,
-        Layout::TwoRows(..) | Layout::Bytes(_) => first + 2,
+        BufferLayout::None => first,
+        BufferLayout::Rows(_) | BufferLayout::Offsets(_) => first + 1,
+        BufferLayout::TwoRows(..) | BufferLayout::Bytes(_) => first + 2,
         // At least the buffer of the lengths is there.
-        Layout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
+        BufferLayout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
     };
     if usize::try_from(array.n_buffers) != Ok(wanted) {
         return Err(format!(
@@ -204,11 +204,11 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
     }
     let check = |buffer: usize, bits: i64| check_room(array, buffer, rows, bits);
     match shape.layout {
-        Layout::None => Ok(()),
-        Layout::Rows(bits) => check(first, bits),
-        Layout::TwoRows(one, other) => check(first, one).and_then(|()| check(first + 1, other)),
-        Layout::Offsets(bytes) => check(first, bits_of(bytes)),
-        Layout::Bytes(bytes) => {
+        BufferLayout::None => Ok(()),
+        BufferLayout::Rows(bits) => check(first, bits),
+        BufferLayout::TwoRows(one, other) => check(first, one).and_then(|()| check(first + 1, other)),
+        BufferLayout::Offsets(bytes) => check(first, bits_of(bytes)),
+        BufferLayout::Bytes(bytes) => {
             check(first, bits_of(bytes))?;
             // Arrow reads no offset of an array without rows, so none is checked here.
             if array.length == 0 {
@@ -216,7 +216,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
             }
             check_data(array, first + 1, number(array, first, bytes, place(rows)))
         }
-        Layout::Views => {
+        BufferLayout::Views => {
             check(first, 128)?;
             let lengths = wanted - 1;
             if lengths == first + 1 {
@@ -234,7 +234,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
 }
 
 /// Checks the number of nulls, which is -1 if nobody has counted them.
-fn check_nulls(array: &FFI_ArrowArray) -> Checked {
+fn check_nulls(array: &FFI_ArrowArray) -> FormatCheck {
     let nulls = array.null_count;
     if !(-1..=array.length).contains(&nulls) {
         return Err(format!(
@@ -250,7 +250,7 @@ fn check_nulls(array: &FFI_ArrowArray) -> Checked {
 }
 
 /// Checks a buffer with this many bits for each row.
-fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Checked {
+fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> FormatCheck {
     match rows.checked_mul(bits) {
         Some(size) if size / 8 <= LARGEST => {}
         _ => return Err(format!("has {}, more than any memory has", counted(rows, "row", "rows"))),
@@ -265,7 +265,7 @@ fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Ch
 }
 
 /// Checks a buffer with this many bytes.
-fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> Checked {
+fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> FormatCheck {
     if !(0..=LARGEST).contains(&bytes) {
         return Err(format!("has {} in buffer {buffer}", counted(bytes, "byte", "bytes")));
     }
@@ -275,7 +275,12 @@ fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> Checked {
     Ok(())
 }
 
-fn check_children(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema, shape: &Shape, rows: i64) -> Checked {
+fn check_children(
+    array: &FFI_ArrowArray,
+    schema: &FFI_ArrowSchema,
+    shape: &ArrayShape,
+    rows: i64,
+) -> FormatCheck {
     if array.n_children != schema.n_children {
         return Err(format!(
             "has {} where its schema has {}",

@@ -1,16 +1,16 @@
 //! Moving partitions between members with different subscriptions until nobody gains by another move.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use super::partition_movements::Movements;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
-use super::subscriptions::Topics;
+use super::subscriptions::TopicReaders;
 use crate::assignors::input::NONE;
 use crate::{Error, Result};
 
 /// The versions of the balancing.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum BalanceRules {
     /// Up to Kafka 2.8.
     Kafka28,
     Kafka39,
@@ -21,9 +21,9 @@ const LONG: u64 = 16;
 
 /// An assignment during its balancing.
 pub(crate) struct Balance<'a> {
-    group: &'a Group<'a>,
-    topics: &'a Topics,
-    rules: Rules,
+    group: &'a JavaGroup<'a>,
+    topics: &'a TopicReaders,
+    rules: BalanceRules,
     /// Each member's partitions in the order in which it got them.
     pub(crate) lists: Vec<Vec<u32>>,
     /// By partition, who got it last.
@@ -46,11 +46,11 @@ pub(crate) struct Balance<'a> {
 
 impl<'a> Balance<'a> {
     pub(crate) fn new(
-        group: &'a Group<'a>,
-        topics: &'a Topics,
+        group: &'a JavaGroup<'a>,
+        topics: &'a TopicReaders,
         lists: Vec<Vec<u32>>,
         previous: Vec<Option<(u32, i32)>>,
-        rules: Rules,
+        rules: BalanceRules,
     ) -> Self {
         let mut owner = vec![NONE; group.partitions_and_beyond()];
         for (member, list) in (0..).zip(&lists) {
@@ -61,7 +61,7 @@ impl<'a> Balance<'a> {
         let beyond = group.partitions_and_beyond() > group.partitions() as usize;
         Self {
             odd: previous.iter().any(Option::is_some)
-                || (rules == Rules::Kafka39 && (beyond || topics.named_twice)),
+                || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice)),
             rules,
             doubled: false,
             gaining: None,
@@ -214,15 +214,15 @@ impl<'a> Balance<'a> {
     fn gains(&self, member: u32, partition: u32) -> bool {
         let count = self.lists[member as usize].len();
         // Kafka 2.8 looks for a member that has one partition more, which moves nothing.
-        let load = self.load(partition) + usize::from(self.rules == Rules::Kafka28);
+        let load = self.load(partition) + usize::from(self.rules == BalanceRules::Kafka28);
         load > count + 1 && count != self.most(member as usize)
     }
 
     /// The most partitions that a member could have.
     fn most(&self, member: usize) -> usize {
         match self.rules {
-            Rules::Kafka28 => self.topics.named(self.group, member),
-            Rules::Kafka39 => self.topics.most(self.group, member),
+            BalanceRules::Kafka28 => self.topics.named(self.group, member),
+            BalanceRules::Kafka39 => self.topics.most(self.group, member),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::group::Group;
+use super::group::JavaGroup;
 use super::owned_partitions::Claims;
 use super::rack_awareness;
 use crate::assignors::input::NONE;
@@ -12,13 +12,13 @@ use crate::assignors::quotas::Quota;
 use crate::{Error, Result};
 
 /// What each member reads; if `cooperative`, without what changes hands.
-pub(crate) fn assign(group: &Group<'_>, claims: &Claims, cooperative: bool) -> Result<Lists<u32>> {
+pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims, cooperative: bool) -> Result<Lists<u32>> {
     let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
     if group.members() == 0 {
         let reason = "a group without members";
         return Err(Error::Unassigned { assignor, exception: "ArithmeticException", reason });
     }
-    let mut quotas = Quotas::new(group, claims, assignor, cooperative);
+    let mut quotas = QuotaDealing::new(group, claims, assignor, cooperative);
     quotas.keep_owned();
     let mut unassigned = quotas.unassigned();
     quotas.under.sort_unstable();
@@ -30,8 +30,8 @@ pub(crate) fn assign(group: &Group<'_>, claims: &Claims, cooperative: bool) -> R
     Ok(Lists::dealt(group.members(), &quotas.dealt))
 }
 
-struct Quotas<'a> {
-    group: &'a Group<'a>,
+struct QuotaDealing<'a> {
+    group: &'a JavaGroup<'a>,
     claims: &'a Claims,
     assignor: &'static str,
     cooperative: bool,
@@ -54,8 +54,8 @@ struct Quotas<'a> {
     dealt: Vec<(u32, u32)>,
 }
 
-impl<'a> Quotas<'a> {
-    fn new(group: &'a Group<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
+impl<'a> QuotaDealing<'a> {
+    fn new(group: &'a JavaGroup<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
         let quota = Quota::of_counts(partitions, members);
         Self {

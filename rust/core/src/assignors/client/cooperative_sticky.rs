@@ -1,12 +1,12 @@
 //! `CooperativeStickyAssignor`: partitions that change hands are withheld until the next rebalance, when their owner
 //! has given them up.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use crate::assignors::input::NONE;
 
 /// Takes partitions that one member gains and another loses from the gaining member's list
 /// (`computePartitionsTransferringOwnership`); the constrained algorithm keeps its own record instead.
-pub(crate) fn withhold(group: &Group<'_>, lists: &mut [Vec<u32>]) {
+pub(crate) fn withhold(group: &JavaGroup<'_>, lists: &mut [Vec<u32>]) {
     let partitions = group.partitions_and_beyond();
     let (mut gaining, mut lost) = (vec![NONE; partitions], vec![false; partitions]);
     let (mut owned_by, mut read_by) = (vec![NONE; partitions], vec![NONE; partitions]);

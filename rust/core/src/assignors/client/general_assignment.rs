@@ -1,22 +1,26 @@
 //! The sticky algorithm for members with different subscriptions: assign, balance, and revert if nothing was gained
 //! (`AbstractStickyAssignor.GeneralAssignmentBuilder`).
 
-use super::balance::{Balance, Rules};
-use super::group::Group;
+use super::balance::{Balance, BalanceRules};
+use super::group::JavaGroup;
 use super::owned_partitions::Claims;
 use super::rack_awareness;
-use super::subscriptions::Topics;
+use super::subscriptions::TopicReaders;
 use crate::Result;
 
 /// What each member reads.
-pub(crate) fn assign(group: &Group<'_>, claims: &Claims, assignor: &'static str) -> Result<Vec<Vec<u32>>> {
-    let topics = Topics::new(group);
+pub(crate) fn assign(
+    group: &JavaGroup<'_>,
+    claims: &Claims,
+    assignor: &'static str,
+) -> Result<Vec<Vec<u32>>> {
+    let topics = TopicReaders::new(group);
     let by_rack = rack_awareness::matter(group, group.walk.iter().copied(), 0..group.partitions());
     let kept = Kept::new(group, claims, &topics, by_rack);
     let all = topics.partitions(group);
     let unassigned = kept.unassigned(group, &topics, &all);
     let previous = previous_owners(group, claims);
-    let mut balance = Balance::new(group, &topics, kept.lists, previous, Rules::Kafka39);
+    let mut balance = Balance::new(group, &topics, kept.lists, previous, BalanceRules::Kafka39);
     let initializing = balance.is_empty();
     balance.assign(&unassigned, by_rack);
     balance.set_fixed_aside();
@@ -43,7 +47,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(group: &Group<'_>, claims: &Claims, topics: &Topics, by_rack: bool) -> Self {
+    fn new(group: &JavaGroup<'_>, claims: &Claims, topics: &TopicReaders, by_rack: bool) -> Self {
         let mut kept = Self { lists: Vec::with_capacity(group.members()), revoked: false };
         for member in (0..).take(group.members()) {
             let mut list: Vec<u32> = claims.believed(member).collect();
@@ -60,7 +64,7 @@ impl Kept {
 
     /// Partitions that nobody keeps. Kafka looks for kept ones in the order of the dealing, and never gets past one
     /// beyond its topic's count: everything after that counts as unassigned again.
-    fn unassigned(&self, group: &Group<'_>, topics: &Topics, all: &[u32]) -> Vec<u32> {
+    fn unassigned(&self, group: &JavaGroup<'_>, topics: &TopicReaders, all: &[u32]) -> Vec<u32> {
         let mut kept = vec![false; group.partitions_and_beyond()];
         let mut stop: Option<(usize, u32, i32)> = None;
         for &partition in self.lists.iter().flatten() {
@@ -81,7 +85,7 @@ impl Kept {
 
 /// By partition, who owned it in an older generation than the newest, and in which one: the newest of those, and the
 /// first on ties.
-fn previous_owners(group: &Group<'_>, claims: &Claims) -> Vec<Option<(u32, i32)>> {
+fn previous_owners(group: &JavaGroup<'_>, claims: &Claims) -> Vec<Option<(u32, i32)>> {
     let mut previous = vec![None; group.partitions_and_beyond()];
     for &member in &group.walk {
         let generation = group.generations[member as usize];

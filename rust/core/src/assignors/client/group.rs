@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// A group in the core's own numbers. Topics without subscribers or without partitions have no number.
 #[derive(Debug)]
-pub struct Group<'a> {
+pub struct JavaGroup<'a> {
     /// The names of topics, sorted as Java sorts them.
     pub(crate) topics: Vec<&'a str>,
     /// The first partition of each topic, and the end of the last topic.
@@ -42,7 +42,7 @@ pub struct Group<'a> {
     member_places: Vec<u32>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> JavaGroup<'a> {
     /// Takes a group and turns names into numbers.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What members say that they own, and who is believed: `AbstractStickyAssignor.allSubscriptionsEqual`.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::java::hash_map::Walker;
@@ -26,7 +26,7 @@ impl Claims {
     /// Looks at the members in the order of Java's map. A member of `StickyAssignor` sends what it owns in its user
     /// data, topic by topic; `cooperative` members send it as it is. If subscriptions are equal, the algorithm sorts
     /// what a member owns, so the order of its claims does not matter.
-    pub(crate) fn new(group: &Group<'_>, cooperative: bool) -> Self {
+    pub(crate) fn new(group: &JavaGroup<'_>, cooperative: bool) -> Self {
         let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
         let equal_subscriptions = first_unequal(group).is_none();
         let is_as_sent = cooperative || equal_subscriptions;
@@ -76,7 +76,7 @@ impl Claims {
 /// The first member in Java's order whose subscription differs from the others', as a place in `walk`. Kafka compares
 /// each member's list with the set of the first non-empty list: members before that pass, and a list with a topic twice
 /// differs.
-pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
+pub(crate) fn first_unequal(group: &JavaGroup<'_>) -> Option<usize> {
     let mut first = vec![false; group.topics.len()];
     let mut topics = 0;
     // The list that was compared last: members with the same list pass as well.
@@ -99,7 +99,7 @@ pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
 
 /// What members own, as they send it: the entries of `partitions`, which runs parallel to all that is owned, that are
 /// partitions.
-pub(crate) fn as_sent(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
+pub(crate) fn as_sent(group: &JavaGroup<'_>, partitions: &[u32]) -> Lists<u32> {
     let mut lists = Lists::default();
     for member in 0..group.members() {
         let owned = &partitions[group.owned.offsets[member]..group.owned.offsets[member + 1]];
@@ -111,7 +111,7 @@ pub(crate) fn as_sent(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
 
 /// The same, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by
 /// `computeIfAbsent` (`StickyAssignor.serializeTopicPartitionAssignment`).
-pub(crate) fn by_topic(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
+pub(crate) fn by_topic(group: &JavaGroup<'_>, partitions: &[u32]) -> Lists<u32> {
     let mut grouped = Lists::default();
     grouped.values.reserve(group.owned.values.len());
     let mut lists = vec![Vec::new(); group.topics.len()];

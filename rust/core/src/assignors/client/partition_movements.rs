@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::group::Group;
+use super::group::JavaGroup;
 use crate::java::hash_map::{FIRST_BINS, LONGEST_LIST, TREE_BINS, bin, spread};
 use crate::java::strings::hash_code;
 use crate::java::topic_partition::partition_hash;
@@ -12,7 +12,7 @@ use crate::java::topic_partition::partition_hash;
 #[derive(Clone, PartialEq)]
 pub(crate) struct Movements {
     /// Topic, source and destination, and the partitions that went this way.
-    ways: BTreeMap<(u32, u32, u32), Set>,
+    ways: BTreeMap<(u32, u32, u32), PartitionSet>,
     /// By partition, where it came from and where it went.
     moved: Vec<Option<(u32, u32)>>,
     /// By topic, the hash code of its name.
@@ -22,13 +22,13 @@ pub(crate) struct Movements {
 /// A `HashSet<TopicPartition>`, of which only the first one matters. A bin with more than eight partitions of one topic
 /// in a table of 64 or more, which becomes a tree in Java, stays a list here.
 #[derive(Clone, PartialEq)]
-struct Set {
+struct PartitionSet {
     partitions: Vec<(i32, u32)>,
     bins: usize,
 }
 
 impl Movements {
-    pub(crate) fn new(group: &Group<'_>) -> Self {
+    pub(crate) fn new(group: &JavaGroup<'_>) -> Self {
         Self {
             ways: BTreeMap::new(),
             moved: vec![None; group.partitions_and_beyond()],
@@ -37,14 +37,14 @@ impl Movements {
     }
 
     /// The partition that moves instead of this one: one of the same topic that came the opposite way, if there is one.
-    pub(crate) fn instead(&self, group: &Group<'_>, partition: u32, from: u32, to: u32) -> u32 {
+    pub(crate) fn instead(&self, group: &JavaGroup<'_>, partition: u32, from: u32, to: u32) -> u32 {
         let from = self.moved[partition as usize].map_or(from, |(source, _)| source);
         let topic = group.topic_of[partition as usize];
-        self.ways.get(&(topic, to, from)).and_then(Set::first).unwrap_or(partition)
+        self.ways.get(&(topic, to, from)).and_then(PartitionSet::first).unwrap_or(partition)
     }
 
     /// Moves a partition. If it goes back to where it came from, it counts as not moved.
-    pub(crate) fn record(&mut self, group: &Group<'_>, partition: u32, from: u32, to: u32) {
+    pub(crate) fn record(&mut self, group: &JavaGroup<'_>, partition: u32, from: u32, to: u32) {
         let topic = group.topic_of[partition as usize];
         let before = self.moved[partition as usize].take();
         if let Some((source, destination)) = before {
@@ -59,11 +59,11 @@ impl Movements {
         let source = before.map_or(from, |(source, _)| source);
         self.moved[partition as usize] = Some((source, to));
         let spread = spread(partition_hash(self.hashes[topic as usize], group.number(partition)));
-        self.ways.entry((topic, source, to)).or_insert_with(Set::new).insert(spread, partition);
+        self.ways.entry((topic, source, to)).or_insert_with(PartitionSet::new).insert(spread, partition);
     }
 }
 
-impl Set {
+impl PartitionSet {
     fn new() -> Self {
         Self { partitions: Vec::new(), bins: FIRST_BINS }
     }

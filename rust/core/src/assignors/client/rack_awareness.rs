@@ -1,11 +1,11 @@
 //! Which racks matter to an assignment (KIP-881: `AbstractPartitionAssignor.useRackAwareAssignment`).
 
-use super::group::Group;
+use super::group::JavaGroup;
 
 /// Whether members of these racks are assigned by rack: some rack has members and replicas, and not every partition
 /// is in every rack that has replicas.
 pub(crate) fn matter(
-    group: &Group<'_>,
+    group: &JavaGroup<'_>,
     members: impl Iterator<Item = u32>,
     partitions: impl Iterator<Item = u32> + Clone,
 ) -> bool {
@@ -26,6 +26,6 @@ pub(crate) fn matter(
 }
 
 /// Whether racks matter and a member is not in a partition's racks.
-pub(crate) fn mismatch(group: &Group<'_>, member: u32, partition: u32) -> bool {
+pub(crate) fn mismatch(group: &JavaGroup<'_>, member: u32, partition: u32) -> bool {
     group.member_racks[member as usize].is_some_and(|rack| !group.racks(partition).contains(&rack))
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use super::group::Group;
+use super::group::JavaGroup;
 use super::rack_awareness;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
 
 /// What each member reads.
-pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
     if !group.has_racks() {
         return in_ranges(group);
     }
@@ -30,7 +30,7 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
 }
 
 /// Without racks: the first of each topic's members get one more partition if the numbers do not divide.
-fn in_ranges(group: &Group<'_>) -> Lists<u32> {
+fn in_ranges(group: &JavaGroup<'_>) -> Lists<u32> {
     let members = members(group);
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     for topic in group.topic_walk() {
@@ -47,7 +47,7 @@ fn in_ranges(group: &Group<'_>) -> Lists<u32> {
 }
 
 /// By topic, its members, sorted. If all members subscribe to the same topics, those share one list.
-fn members(group: &Group<'_>) -> Vec<Arc<[u32]>> {
+fn members(group: &JavaGroup<'_>) -> Vec<Arc<[u32]>> {
     let sorted = group.static_first();
     if group.subscribed.distinct() <= 1 {
         return vec![sorted.into(); group.topics.len()];
@@ -65,8 +65,8 @@ fn members(group: &Group<'_>) -> Vec<Arc<[u32]>> {
 }
 
 /// A topic while it is dealt out (`TopicAssignmentState`).
-struct Topic<'a> {
-    group: &'a Group<'a>,
+struct RangeTopic<'a> {
+    group: &'a JavaGroup<'a>,
     /// Its members, sorted.
     members: Arc<[u32]>,
     first: u32,
@@ -82,14 +82,14 @@ struct Topic<'a> {
 }
 
 /// The existing topics, in the order in which Java walks them.
-fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
+fn topics<'a>(group: &'a JavaGroup<'a>) -> Vec<RangeTopic<'a>> {
     let members = members(group);
     let state = |topic: u32| {
         let members = Arc::clone(&members[topic as usize]);
         let (first, count) = (group.starts[topic as usize], group.count(topic as usize));
         let partitions = count as usize;
         let quota = Quota::of_counts(partitions, members.len());
-        Topic {
+        RangeTopic {
             by_rack: rack_awareness::matter(group, members.iter().copied(), first..first + count),
             dealt: vec![false; partitions],
             taken: vec![0; members.len()],
@@ -105,7 +105,7 @@ fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
 
 /// Deals partitions to members in their racks. Topics with the same members and the same number of partitions are dealt
 /// together, so that they stay co-partitioned.
-fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
+fn match_racks(topics: &mut [RangeTopic<'_>], dealt: &mut Vec<(u32, u32)>) {
     let mut alike = BTreeMap::<_, Vec<_>>::new();
     for topic in topics.iter_mut() {
         let racked = topic.members.iter().any(|&member| topic.group.member_racks[member as usize].is_some());
@@ -127,7 +127,7 @@ fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
 fn deal_together(
     members: &[u32],
     partitions: usize,
-    topics: &mut [&mut Topic<'_>],
+    topics: &mut [&mut RangeTopic<'_>],
     dealt: &mut Vec<(u32, u32)>,
 ) {
     let mut open: Vec<usize> = (0..members.len()).collect();
@@ -147,7 +147,7 @@ fn deal_together(
     }
 }
 
-impl Topic<'_> {
+impl RangeTopic<'_> {
     /// How many partitions a member may still get.
     fn room(&self, place: usize) -> usize {
         (self.each + usize::from(self.extra > 0)).saturating_sub(self.taken[place])

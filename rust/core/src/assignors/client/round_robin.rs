@@ -1,11 +1,11 @@
 //! `RoundRobinAssignor`: all partitions in turn over the members, skipping those that do not subscribe.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use crate::assignors::lists::Lists;
 use crate::{Error, Result};
 
 /// What each member reads.
-pub(crate) fn assign(group: &Group<'_>) -> Result<Lists<u32>> {
+pub(crate) fn assign(group: &JavaGroup<'_>) -> Result<Lists<u32>> {
     if group.members() == 0 {
         return Err(Error::Unassigned {
             assignor: "roundrobin",
@@ -30,7 +30,7 @@ pub(crate) fn assign(group: &Group<'_>) -> Result<Lists<u32>> {
 }
 
 /// By topic, the places of its subscribers in a circle of members.
-pub(crate) fn places(group: &Group<'_>, circle: &[u32]) -> Vec<Vec<usize>> {
+pub(crate) fn places(group: &JavaGroup<'_>, circle: &[u32]) -> Vec<Vec<usize>> {
     let mut places = vec![Vec::new(); group.topics.len()];
     for (place, &member) in circle.iter().enumerate() {
         for &topic in group.subscribed.get(member as usize) {

@@ -6,7 +6,7 @@ const NONE: u32 = u32::MAX;
 /// Levels of members with equally many partitions, linked in the order of the counts. A level's members are bits, which
 /// are sorted by ID. A count changes by one, so a changing member goes to the next level, and nothing is shifted.
 pub(crate) struct SortedMembers {
-    levels: Vec<Level>,
+    levels: Vec<LoadLevel>,
     /// For each level, enough words for all members.
     bits: Vec<u64>,
     words: usize,
@@ -19,7 +19,7 @@ pub(crate) struct SortedMembers {
 }
 
 #[derive(Clone, Copy)]
-struct Level {
+struct LoadLevel {
     count: usize,
     members: usize,
     before: u32,
@@ -73,7 +73,7 @@ impl SortedMembers {
     /// Gives a member one more partition.
     pub(crate) fn up(&mut self, member: u32) {
         let level = self.level_of[member as usize];
-        let Some(&Level { count, after, .. }) = self.levels.get(level as usize) else { return };
+        let Some(&LoadLevel { count, after, .. }) = self.levels.get(level as usize) else { return };
         let is_there = self.levels.get(after as usize).is_some_and(|after| after.count == count + 1);
         let next = if is_there { after } else { self.insert(count + 1, level, after) };
         self.put(next, member);
@@ -83,7 +83,7 @@ impl SortedMembers {
     /// Takes one partition from a member.
     pub(crate) fn down(&mut self, member: u32) {
         let level = self.level_of[member as usize];
-        let Some(&Level { count, before, .. }) = self.levels.get(level as usize) else { return };
+        let Some(&LoadLevel { count, before, .. }) = self.levels.get(level as usize) else { return };
         let is_there = self.levels.get(before as usize).is_some_and(|before| before.count + 1 == count);
         let next = if is_there { before } else { self.insert(count - 1, before, level) };
         self.put(next, member);
@@ -101,7 +101,7 @@ impl SortedMembers {
         let left = &mut self.levels[level as usize];
         left.members -= 1;
         if left.members == 0 {
-            let Level { before, after, .. } = *left;
+            let LoadLevel { before, after, .. } = *left;
             self.link(before, after);
             self.free.push(level);
         }
@@ -109,7 +109,7 @@ impl SortedMembers {
 
     /// A new level between two; an emptied one has no bits set.
     fn insert(&mut self, count: usize, before: u32, after: u32) -> u32 {
-        let new = Level { count, members: 0, before: NONE, after: NONE };
+        let new = LoadLevel { count, members: 0, before: NONE, after: NONE };
         let level = if let Some(level) = self.free.pop() {
             self.levels[level as usize] = new;
             level
@@ -135,7 +135,7 @@ impl SortedMembers {
     }
 
     /// The levels from the smallest count on, with their members' bits.
-    fn upwards(&self) -> impl Iterator<Item = (&Level, &[u64])> {
+    fn upwards(&self) -> impl Iterator<Item = (&LoadLevel, &[u64])> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let place = next as usize;

@@ -1,14 +1,14 @@
 //! `StickyAssignor` and `CooperativeStickyAssignor`, by `AbstractStickyAssignor.assignPartitions`: one algorithm if all
 //! members subscribe to the same topics, another one if they do not.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use super::owned_partitions::Claims;
 use super::{constrained_assignment, cooperative_sticky, general_assignment};
 use crate::Result;
 use crate::assignors::Lists;
 
 /// What each member reads; if `cooperative`, without partitions that their owner has to give up first.
-pub(crate) fn assign(group: &Group<'_>, assignor: &'static str, cooperative: bool) -> Result<Lists<u32>> {
+pub(crate) fn assign(group: &JavaGroup<'_>, assignor: &'static str, cooperative: bool) -> Result<Lists<u32>> {
     let claims = Claims::new(group, cooperative);
     if claims.equal_subscriptions {
         return constrained_assignment::assign(group, &claims, cooperative);

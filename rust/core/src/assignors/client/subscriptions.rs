@@ -1,10 +1,10 @@
 //! Who may read which topics, if members' subscriptions differ.
 
-use super::group::Group;
+use super::group::JavaGroup;
 use crate::assignors::lists::Lists;
 
 /// Who may read which topics.
-pub(crate) struct Topics {
+pub(crate) struct TopicReaders {
     /// Each member's existing topics, as often as it names them.
     pub(crate) of: Lists<u32>,
     /// How often each topic is named.
@@ -18,8 +18,8 @@ pub(crate) struct Topics {
     pub(crate) named_twice: bool,
 }
 
-impl Topics {
-    pub(crate) fn new(group: &Group<'_>) -> Self {
+impl TopicReaders {
+    pub(crate) fn new(group: &JavaGroup<'_>) -> Self {
         let words = group.members().div_ceil(64);
         let mut topics = Self {
             of: Lists::default(),
@@ -62,7 +62,7 @@ impl Topics {
     }
 
     /// How many partitions a member could have at most, as Kafka counts.
-    pub(crate) fn most(&self, group: &Group<'_>, member: usize) -> usize {
+    pub(crate) fn most(&self, group: &JavaGroup<'_>, member: usize) -> usize {
         if self.of.get(member).len() == self.sorted.len() {
             return group.partitions() as usize;
         }
@@ -70,12 +70,12 @@ impl Topics {
     }
 
     /// How many partitions a member's topics have, each topic counted as often as it is named.
-    pub(crate) fn named(&self, group: &Group<'_>, member: usize) -> usize {
+    pub(crate) fn named(&self, group: &JavaGroup<'_>, member: usize) -> usize {
         self.of.get(member).iter().map(|&topic| group.count(topic as usize) as usize).sum()
     }
 
     /// All partitions, in the order in which they are dealt.
-    pub(crate) fn partitions(&self, group: &Group<'_>) -> Vec<u32> {
+    pub(crate) fn partitions(&self, group: &JavaGroup<'_>) -> Vec<u32> {
         self.sorted
             .iter()
             .flat_map(|&topic| group.starts[topic as usize]..group.starts[topic as usize + 1])

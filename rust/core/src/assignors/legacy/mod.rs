@@ -16,14 +16,18 @@ mod sticky_2_8_constrained;
 mod sticky_general;
 
 use super::client::cooperative_sticky;
-use super::client::group::Group;
+use super::client::group::JavaGroup;
 use super::client::owned_partitions::first_unequal;
 use super::lists::Lists;
 use crate::Result;
 
 /// `StickyAssignor`, and if `cooperative` `CooperativeStickyAssignor`, of Kafka 2.8.
-pub(super) fn sticky_2_8(group: &Group<'_>, assignor: &'static str, cooperative: bool) -> Result<Lists<u32>> {
-    let claims = owned_partitions::Claims::new(group, cooperative);
+pub(super) fn sticky_2_8(
+    group: &JavaGroup<'_>,
+    assignor: &'static str,
+    cooperative: bool,
+) -> Result<Lists<u32>> {
+    let claims = owned_partitions::LegacyClaims::new(group, cooperative);
     let lists = if let Some(place) = first_unequal(group) {
         let mut lists = sticky_general::assign(group, &claims, &group.walk[..place], assignor, cooperative)?;
         if cooperative {
@@ -37,7 +41,7 @@ pub(super) fn sticky_2_8(group: &Group<'_>, assignor: &'static str, cooperative:
 }
 
 /// `StickyAssignor` of Kafka 2.3.
-pub(super) fn sticky_2_3(group: &Group<'_>, assignor: &'static str) -> Result<Lists<u32>> {
-    let claims = owned_partitions::Claims::new(group, false);
+pub(super) fn sticky_2_3(group: &JavaGroup<'_>, assignor: &'static str) -> Result<Lists<u32>> {
+    let claims = owned_partitions::LegacyClaims::new(group, false);
     Ok(Lists::of(&sticky_general::assign_as_2_3(group, &claims, assignor)?))
 }

@@ -1,13 +1,13 @@
 //! `kafka.consumer.RangeAssignor` of Kafka 0.10: each topic by itself, in ranges over its consumer threads, which are a group's
 //! members here.
 
-use crate::assignors::client::group::Group;
+use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::round_robin::places;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
 
 /// Each thread's list is by topic.
-pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
     let threads = group.by_id();
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     for (topic, readers) in places(group, &threads).into_iter().enumerate() {

@@ -1,7 +1,7 @@
 //! `kafka.consumer.RoundRobinAssignor` of Kafka 0.10: all partitions in turn over the consumer threads, which are a group's members
 //! here.
 
-use crate::assignors::client::group::Group;
+use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::round_robin::places;
 use crate::assignors::lists::Lists;
 use crate::java::scala_maps;
@@ -10,7 +10,7 @@ use crate::java::strings::hash_code;
 /// All partitions in turn over the threads, skipping those that do not subscribe. Partitions are ordered by the hash
 /// code of their texts, or by `order`. So is each thread's list, which is a map in Kafka; there, partitions with the
 /// same hash code are ordered by topic and number.
-pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
     let threads = group.by_id();
     let places = places(group, &threads);
     let mut next = 0;
@@ -29,7 +29,7 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
 
 /// All partitions in the order in which they are dealt, each with its rank; partitions without an order among each
 /// other have the same rank. Of those with the same hash code, the one whose topic is first in Scala's map comes first.
-fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
+fn order(group: &JavaGroup<'_>) -> Vec<(u32, u32)> {
     if !group.order.is_empty() {
         let there = group.order.iter().copied().filter(|&partition| partition < group.partitions());
         return (0..).zip(there).collect();
@@ -50,7 +50,7 @@ fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
 /// The order in which Kafka walks its map of the topics' partitions. It reads the subscription of its first consumer,
 /// which has all topics, as JSON into an immutable map. From that it makes, one after the other, the maps of that
 /// consumer's threads, of all consumers' threads, of replicas and of partitions. Here the JSON has the topics by name.
-fn topic_walk(group: &Group<'_>) -> Vec<u32> {
+fn topic_walk(group: &JavaGroup<'_>) -> Vec<u32> {
     let mut is_read = vec![false; group.topics.len()];
     group.subscribed.named().iter().for_each(|&topic| is_read[topic as usize] = true);
     let read = (0..).zip(is_read).filter(|&(_, is_read)| is_read).map(|(topic, _)| topic).collect();

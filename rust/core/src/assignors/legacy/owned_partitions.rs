@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::assignors::client::group::Group;
+use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::owned_partitions::{as_sent, by_topic};
 use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
@@ -12,7 +12,7 @@ use crate::java::strings::hash_code;
 use crate::java::topic_partition::partition_hash;
 
 /// The members' claims, including those to partitions of missing topics, which affect the size of Java's maps.
-pub(super) struct Claims {
+pub(super) struct LegacyClaims {
     /// Each member's claims, in the order in which they reach the assignor. Partitions of missing topics are numbered
     /// after all others.
     pub(super) sent: Lists<u32>,
@@ -30,8 +30,8 @@ pub(super) struct Owners {
     pub(super) previous: Vec<Option<(u32, i32)>>,
 }
 
-impl Claims {
-    pub(super) fn new(group: &Group<'_>, cooperative: bool) -> Self {
+impl LegacyClaims {
+    pub(super) fn new(group: &JavaGroup<'_>, cooperative: bool) -> Self {
         let known = group.partitions_and_beyond();
         let mut beyond_topics = Vec::new();
         let mut numbers = BTreeMap::new();
@@ -66,7 +66,7 @@ impl Claims {
 
     /// Who owns what, by the generation that each member names; members without one are ignored. Of two members that
     /// claim a partition in one generation, the first in Java's map owns it.
-    pub(super) fn owners(&self, group: &Group<'_>, generations: &[Option<i32>]) -> Owners {
+    pub(super) fn owners(&self, group: &JavaGroup<'_>, generations: &[Option<i32>]) -> Owners {
         let mut newest: Vec<Option<(u32, i32)>> = vec![None; self.hashes.len()];
         let mut previous = newest.clone();
         let mut claimed = Vec::new();

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::owned_partitions::{Claims, Owners};
-use crate::assignors::client::group::Group;
-use crate::assignors::client::subscriptions::Topics;
+use super::owned_partitions::{LegacyClaims, Owners};
+use crate::assignors::client::group::JavaGroup;
+use crate::assignors::client::subscriptions::TopicReaders;
 
 /// All partitions. If members own something and all subscribe to the same topics, owned partitions come first: starting
 /// with the member that has most, and for each member first those that another one owned before.
-pub(super) fn sorted(group: &Group<'_>, claims: &Claims, topics: &Topics, owners: &Owners) -> Vec<u32> {
+pub(super) fn sorted(
+    group: &JavaGroup<'_>,
+    claims: &LegacyClaims,
+    topics: &TopicReaders,
+    owners: &Owners,
+) -> Vec<u32> {
     if owners.walk.is_empty() || !identical(group, topics) {
         return topics.partitions(group);
     }
@@ -29,7 +34,7 @@ pub(super) fn sorted(group: &Group<'_>, claims: &Claims, topics: &Topics, owners
 }
 
 /// Whether all members read the same topics, ignoring missing ones.
-fn identical(group: &Group<'_>, topics: &Topics) -> bool {
+fn identical(group: &JavaGroup<'_>, topics: &TopicReaders) -> bool {
     let same = |topic: u32| {
         let reads = topics.reads(0, topic);
         (1..).take(group.members().saturating_sub(1)).all(|member| topics.reads(member, topic) == reads)
@@ -39,7 +44,7 @@ fn identical(group: &Group<'_>, topics: &Topics) -> bool {
 
 /// What each member owns: first what another one owned in the previous generation, then the rest, each in the order of
 /// Java's map.
-fn queues(group: &Group<'_>, claims: &Claims, owners: &Owners) -> Vec<std::vec::IntoIter<u32>> {
+fn queues(group: &JavaGroup<'_>, claims: &LegacyClaims, owners: &Owners) -> Vec<std::vec::IntoIter<u32>> {
     let mut queues = vec![Vec::new(); group.members()];
     let had = |&partition: &u32| owners.previous[partition as usize].is_some();
     let disputed: Vec<_> = owners.walk.iter().copied().filter(had).collect();
@@ -53,7 +58,7 @@ fn queues(group: &Group<'_>, claims: &Claims, owners: &Owners) -> Vec<std::vec::
 }
 
 /// All partitions in the order of Java's map of them, which is filled topic by topic.
-fn all(group: &Group<'_>, claims: &Claims) -> Vec<u32> {
+fn all(group: &JavaGroup<'_>, claims: &LegacyClaims) -> Vec<u32> {
     let starts = &group.starts;
     let of_topic = |topic: u32| starts[topic as usize]..starts[topic as usize + 1];
     let inserted: Vec<_> = group.topic_walk().into_iter().flat_map(of_topic).collect();

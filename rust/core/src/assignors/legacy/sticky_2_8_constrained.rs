@@ -3,17 +3,17 @@
 
 use std::collections::VecDeque;
 
-use super::owned_partitions::Claims;
+use super::owned_partitions::LegacyClaims;
 use crate::Result;
 use crate::assignors::client::constrained_assignment::uneven;
-use crate::assignors::client::group::Group;
+use crate::assignors::client::group::JavaGroup;
 use crate::assignors::input::NONE;
 use crate::assignors::quotas::Quota;
 
 /// What each member reads; if `cooperative`, without what changes hands.
 pub(super) fn assign(
-    group: &Group<'_>,
-    claims: &Claims,
+    group: &JavaGroup<'_>,
+    claims: &LegacyClaims,
     assignor: &'static str,
     cooperative: bool,
 ) -> Result<Vec<Vec<u32>>> {
@@ -29,7 +29,7 @@ pub(super) fn assign(
 }
 
 struct Dealing<'a> {
-    group: &'a Group<'a>,
+    group: &'a JavaGroup<'a>,
     assignor: &'static str,
     /// Each member gets this many partitions, or one more.
     least: usize,
@@ -50,7 +50,12 @@ struct Dealing<'a> {
 }
 
 impl<'a> Dealing<'a> {
-    fn new(group: &'a Group<'a>, claims: &Claims, assignor: &'static str, cooperative: bool) -> Self {
+    fn new(
+        group: &'a JavaGroup<'a>,
+        claims: &LegacyClaims,
+        assignor: &'static str,
+        cooperative: bool,
+    ) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
         let (owned, changing) = believed(group, claims, cooperative);
         // Java divides by zero members as well, in floating point; there are no partitions then.
@@ -165,7 +170,7 @@ impl<'a> Dealing<'a> {
 
 /// What each member is believed to own, and by partition, whether two members claim it. Only members of the newest
 /// generation count. Cooperative members always name one.
-fn believed(group: &Group<'_>, claims: &Claims, cooperative: bool) -> (Vec<Vec<u32>>, Vec<bool>) {
+fn believed(group: &JavaGroup<'_>, claims: &LegacyClaims, cooperative: bool) -> (Vec<Vec<u32>>, Vec<bool>) {
     let generation = |member: u32| {
         let names = cooperative || group.sends[member as usize];
         names.then(|| group.generations[member as usize])

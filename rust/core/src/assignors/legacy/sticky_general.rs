@@ -1,24 +1,24 @@
 //! The sticky algorithm up to Kafka 2.8 for members that may have different subscriptions: assign, balance, and revert
 //! if nothing was gained (`generalAssign` of 2.8, and all of 2.3's `StickyAssignor.assign`).
 
-use super::owned_partitions::{Claims, Owners};
+use super::owned_partitions::{LegacyClaims, Owners};
 use super::sticky_2_3_order;
-use crate::assignors::client::balance::{Balance, Rules};
-use crate::assignors::client::group::Group;
-use crate::assignors::client::subscriptions::Topics;
+use crate::assignors::client::balance::{Balance, BalanceRules};
+use crate::assignors::client::group::JavaGroup;
+use crate::assignors::client::subscriptions::TopicReaders;
 use crate::{Error, Result};
 
 /// What each member reads under Kafka 2.8, which has already looked at some members when it finds unequal
 /// subscriptions. It has read their user data to the end, and finds nothing there the second time: members of
 /// `StickyAssignor` lose what they own, `cooperative` members lose their generation.
 pub(super) fn assign(
-    group: &Group<'_>,
-    claims: &Claims,
+    group: &JavaGroup<'_>,
+    claims: &LegacyClaims,
     looked_at: &[u32],
     assignor: &'static str,
     cooperative: bool,
 ) -> Result<Vec<Vec<u32>>> {
-    let topics = Topics::new(group);
+    let topics = TopicReaders::new(group);
     let mut generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
     for &member in looked_at {
         generations[member as usize] = cooperative.then_some(-1);
@@ -30,15 +30,15 @@ pub(super) fn assign(
 
 /// What each member reads under Kafka 2.3, which deals owned partitions in another order.
 pub(super) fn assign_as_2_3(
-    group: &Group<'_>,
-    claims: &Claims,
+    group: &JavaGroup<'_>,
+    claims: &LegacyClaims,
     assignor: &'static str,
 ) -> Result<Vec<Vec<u32>>> {
     if group.members() == 0 {
         let reason = "a group without members";
         return Err(Error::Unassigned { assignor, exception: "NoSuchElementException", reason });
     }
-    let topics = Topics::new(group);
+    let topics = TopicReaders::new(group);
     let generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
     let owners = claims.owners(group, &generations);
     let sorted = sticky_2_3_order::sorted(group, claims, &topics, &owners);
@@ -48,8 +48,8 @@ pub(super) fn assign_as_2_3(
 /// Keeps, assigns and balances. Kafka 2.8 first balances what nobody owned and then all partitions, unless some member
 /// had to give one up.
 fn balance(
-    group: &Group<'_>,
-    topics: &Topics,
+    group: &JavaGroup<'_>,
+    topics: &TopicReaders,
     owners: Owners,
     sorted: &[u32],
     unowned_first: bool,
@@ -62,7 +62,7 @@ fn balance(
     }
     let unassigned: Vec<_> =
         sorted.iter().copied().filter(|&partition| !is_kept[partition as usize]).collect();
-    let mut balance = Balance::new(group, topics, lists, owners.previous, Rules::Kafka28);
+    let mut balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
     let initializing = balance.is_empty();
     balance.assign(&unassigned, false);
     balance.set_fixed_aside();
@@ -83,7 +83,7 @@ fn balance(
 
 /// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up
 /// something that still exists.
-fn kept(group: &Group<'_>, topics: &Topics, owners: &Owners) -> (Vec<Vec<u32>>, bool) {
+fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (Vec<Vec<u32>>, bool) {
     let mut lists = vec![Vec::new(); group.members()];
     let mut revoked = false;
     for &partition in owners.walk.iter().filter(|&&partition| partition < group.partitions()) {

@@ -2,7 +2,7 @@
 
 use super::{answer, in_byte_order};
 use crate::assignors::{Assignment, Chance, Input, Lists, MOST_PARTITIONS};
-use crate::go::draws::Draws;
+use crate::go::draws::GoDraws;
 use crate::{Error, Result};
 
 /// Why an answer is one of several.
@@ -167,8 +167,8 @@ impl<'a> GoGroup<'a> {
     }
 
     /// Go's random choices, from the given seed.
-    pub(super) fn draws(&self) -> Draws {
-        Draws::new(self.input.options.seed)
+    pub(super) fn draws(&self) -> GoDraws {
+        GoDraws::new(self.input.options.seed)
     }
 
     /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.

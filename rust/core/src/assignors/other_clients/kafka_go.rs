@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
 use crate::assignors::Chance;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
@@ -54,7 +54,7 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
 /// `RackAffinityGroupBalancer`: each member gets its fair share in the rack of the partitions' leaders, and
 /// the rest goes to anybody. Members are in the order in which they joined; Go's order of racks decides who
 /// gets the remainders.
-fn rack_affinity(group: &GoGroup<'_>, draws: &mut Draws) -> Vec<Vec<u32>> {
+fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     let mut subscribers = vec![Vec::new(); group.topics()];
     for &member in &group.joined {
@@ -85,13 +85,13 @@ fn assign_topic(
     group: &GoGroup<'_>,
     topic: usize,
     members: &[u32],
-    draws: &mut Draws,
+    draws: &mut GoDraws,
 ) -> BTreeMap<u32, Vec<u32>> {
     // A rack's key is its number plus 1; members and leaders without a rack have the empty name, which counts
     // as a rack too.
     let key = |rack: Option<u32>| rack.map_or(0, |rack| rack + 1);
     let mut zones: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let mut order = Map::new(draws, 0);
+    let mut order = GoMap::new(draws, 0);
     for partition in group.partitions(topic) {
         let zone = key(group.leader_racks[partition as usize]);
         zones.entry(zone).or_default().push(partition);

@@ -1,7 +1,7 @@
 //! A group as the broker passes it to an assignor (`GroupSpecImpl`): members are numbered in the order of Java's map,
 //! topics in the order of their names.
 
-use super::partition_runs::{self, Run};
+use super::partition_runs::{self, PartitionRun};
 use super::subscribers::Subscribers;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::input::{Input, MOST_PARTITIONS};
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 /// A group of the broker's.
 #[derive(Debug)]
-pub struct Group {
+pub struct ServerGroup {
     /// The topics' ids.
     pub(super) ids: Vec<TopicId>,
     /// How many partitions each topic has; none if it does not exist or nobody subscribes to it.
@@ -34,7 +34,7 @@ pub struct Group {
     member_places: Vec<u32>,
 }
 
-impl Group {
+impl ServerGroup {
     /// Takes a group and turns names into numbers.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl Group {
     }
 
     /// Writes a run at a place of an assignment, and moves the place past it.
-    pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: Run) {
+    pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: PartitionRun) {
         let end = *place + run.len();
         assignment.topics[*place..end].fill(self.topic_places[run.topic as usize]);
         for (slot, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
@@ -209,7 +209,7 @@ impl Group {
     }
 
     /// An assignment in the numbers of the input, each list sorted.
-    pub(super) fn named(&self, mut lists: Lists<Run>) -> Assignment {
+    pub(super) fn named(&self, mut lists: Lists<PartitionRun>) -> Assignment {
         partition_runs::sort(&mut lists);
         let lengths: Vec<usize> =
             (0..lists.len()).map(|list| lists.get(list).iter().map(|run| run.len()).sum()).collect();

@@ -30,9 +30,9 @@ mod subscribers;
 mod uniform_heterogeneous;
 mod uniform_homogeneous;
 
-pub use group::Group;
-pub use records::Records;
-pub use steps::{Step, Steps};
+pub use group::ServerGroup;
+pub use records::AssignmentRecords;
+pub use steps::{MemberSteps, Step};
 
 use super::assignment::Assignment;
 use crate::Result;
@@ -64,7 +64,7 @@ impl Kind {
 /// # Errors
 ///
 /// [`crate::Error::Unassigned`] if Kafka's own assignor throws.
-pub fn assign(kind: Kind, group: &Group) -> Result<Assignment> {
+pub fn assign(kind: Kind, group: &ServerGroup) -> Result<Assignment> {
     let lists = match kind {
         Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group)?,
         Kind::Uniform => uniform_heterogeneous::assign(group)?,
@@ -79,18 +79,18 @@ pub fn assign(kind: Kind, group: &Group) -> Result<Assignment> {
 /// # Errors
 ///
 /// Those of [`assign`].
-pub fn assign_step_by_step(kind: Kind, group: &Group) -> Result<(Assignment, Steps<'_>)> {
+pub fn assign_step_by_step(kind: Kind, group: &ServerGroup) -> Result<(Assignment, MemberSteps<'_>)> {
     let (lists, steps) = match kind {
         Kind::Uniform if group.homogeneous => {
             let lists = uniform_homogeneous::assign(group)?;
-            let steps = Steps::of_lists(group, &lists);
+            let steps = MemberSteps::of_lists(group, &lists);
             (lists, steps)
         }
         Kind::Uniform => {
             let (lists, gifts) = uniform_heterogeneous::assign_step_by_step(group)?;
-            (lists, Steps::of_gifts(group, &gifts))
+            (lists, MemberSteps::of_gifts(group, &gifts))
         }
-        Kind::Range | Kind::Simple => return Ok((assign(kind, group)?, Steps::of_gifts(group, &[]))),
+        Kind::Range | Kind::Simple => return Ok((assign(kind, group)?, MemberSteps::of_gifts(group, &[]))),
     };
     Ok((group.named(lists), steps))
 }

@@ -4,13 +4,13 @@ use crate::assignors::lists::Lists;
 
 /// The partitions `from..to` of a topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Run {
+pub(super) struct PartitionRun {
     pub(super) topic: u32,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
-impl Run {
+impl PartitionRun {
     pub(super) fn of_one(topic: u32, partition: u32) -> Self {
         Self { topic, from: partition, to: partition.saturating_add(1) }
     }
@@ -21,7 +21,7 @@ impl Run {
 }
 
 /// Appends a run to the list that begins at `start`, or extends its last run if it continues that.
-pub(super) fn push(runs: &mut Vec<Run>, start: usize, run: Run) {
+pub(super) fn push(runs: &mut Vec<PartitionRun>, start: usize, run: PartitionRun) {
     match runs[start..].last_mut() {
         Some(last) if last.topic == run.topic && last.to == run.from => last.to = run.to,
         _ => runs.push(run),
@@ -29,7 +29,7 @@ pub(super) fn push(runs: &mut Vec<Run>, start: usize, run: Run) {
 }
 
 /// Sorts each list, and removes duplicates.
-pub(super) fn sort(lists: &mut Lists<Run>) {
+pub(super) fn sort(lists: &mut Lists<PartitionRun>) {
     let mut is_sorted = true;
     for list in 0..lists.len() {
         let list = &mut lists.values[lists.offsets[list]..lists.offsets[list + 1]];
@@ -43,12 +43,12 @@ pub(super) fn sort(lists: &mut Lists<Run>) {
     }
 }
 
-fn is_apart(runs: &[Run]) -> bool {
+fn is_apart(runs: &[PartitionRun]) -> bool {
     runs.windows(2).all(|pair| (pair[0].topic, pair[0].to) <= (pair[1].topic, pair[1].from))
 }
 
-fn without_overlaps(lists: &Lists<Run>) -> Lists<Run> {
-    let mut apart: Lists<Run> = Lists::default();
+fn without_overlaps(lists: &Lists<PartitionRun>) -> Lists<PartitionRun> {
+    let mut apart: Lists<PartitionRun> = Lists::default();
     for list in 0..lists.len() {
         let start = apart.values.len();
         for &run in lists.get(list) {
@@ -57,7 +57,7 @@ fn without_overlaps(lists: &Lists<Run>) -> Lists<Run> {
                 _ => 0,
             };
             if run.to > before {
-                apart.values.push(Run { from: run.from.max(before), ..run });
+                apart.values.push(PartitionRun { from: run.from.max(before), ..run });
             }
         }
         apart.end();

@@ -1,13 +1,13 @@
 //! `RangeAssignor` of the broker: each topic's partitions in ranges over its members, and no member keeps anything.
 
-use super::group::Group;
-use super::partition_runs::Run;
+use super::group::ServerGroup;
+use super::partition_runs::PartitionRun;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::quotas::Quota;
 
 /// A topic while it is dealt out (`TopicMetadata`).
 #[derive(Clone, Copy)]
-struct Topic {
+struct ServerTopic {
     count: u32,
     next: u32,
     each: u32,
@@ -15,7 +15,7 @@ struct Topic {
     extra: u32,
 }
 
-impl Topic {
+impl ServerTopic {
     fn new(count: u32, members: u32) -> Self {
         // A topic without members is not dealt.
         let quota = Quota::of(count, members.max(1));
@@ -23,14 +23,14 @@ impl Topic {
     }
 
     /// The next member's range.
-    fn deal(&mut self, topic: u32) -> Run {
+    fn deal(&mut self, topic: u32) -> PartitionRun {
         let from = self.next;
         self.next += self.each;
         if self.extra > 0 {
             self.extra -= 1;
             self.next += 1;
         }
-        Run { topic, from, to: self.next }
+        PartitionRun { topic, from, to: self.next }
     }
 
     fn is_dealt(&self) -> bool {
@@ -42,19 +42,19 @@ impl Topic {
 ///
 /// The length of each member's list must be known before the first range is written. With many members, most ranges
 /// have one partition, and keeping them until then would take more time than dealing twice.
-pub(super) fn assign(group: &Group) -> Assignment {
+pub(super) fn assign(group: &ServerGroup) -> Assignment {
     let (mut assignment, mut places) = group.room(&lengths(group));
     deal(group, |member, run| group.write(&mut assignment, &mut places[member as usize], run));
     assignment
 }
 
 /// The topics before anything is dealt.
-fn all(group: &Group) -> impl Iterator<Item = Topic> {
-    group.counts.iter().zip(&group.subscribers).map(|(&count, &members)| Topic::new(count, members))
+fn all(group: &ServerGroup) -> impl Iterator<Item = ServerTopic> {
+    group.counts.iter().zip(&group.subscribers).map(|(&count, &members)| ServerTopic::new(count, members))
 }
 
 /// How many partitions each member gets.
-fn lengths(group: &Group) -> Vec<usize> {
+fn lengths(group: &ServerGroup) -> Vec<usize> {
     let mut lengths = vec![0; group.members()];
     if !group.homogeneous {
         deal(group, |member, run| lengths[member as usize] += run.len());
@@ -73,8 +73,8 @@ fn lengths(group: &Group) -> Vec<usize> {
 }
 
 /// Gives `take` each member's ranges, those of one member in the order of their topics.
-fn deal(group: &Group, mut take: impl FnMut(u32, Run)) {
-    let mut topics: Vec<Topic> = all(group).collect();
+fn deal(group: &ServerGroup, mut take: impl FnMut(u32, PartitionRun)) {
+    let mut topics: Vec<ServerTopic> = all(group).collect();
     let mut open = topics.iter().filter(|topic| !topic.is_dealt()).count();
     for &member in &group.static_first {
         if open == 0 {

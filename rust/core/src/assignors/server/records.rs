@@ -13,7 +13,7 @@ type Place = (u32, i32);
 
 /// A topic of a member's map.
 #[derive(Default)]
-struct Topic {
+struct RecordTopic {
     /// How many partitions it had when the map was copied.
     copied: usize,
     /// Its partitions, each with the number of its insertion.
@@ -21,7 +21,7 @@ struct Topic {
     came: usize,
 }
 
-impl Topic {
+impl RecordTopic {
     fn of(numbers: impl Iterator<Item = i32>) -> Self {
         let numbers: FxHashMap<i32, usize> = numbers.zip(0..).collect();
         Self { copied: numbers.len(), came: numbers.len(), numbers }
@@ -45,12 +45,12 @@ impl Topic {
 }
 
 /// Orders members' targets as `Assignment.fromRecord` does.
-pub struct Records {
+pub struct AssignmentRecords {
     walker: IdWalker,
     bins: Vec<usize>,
 }
 
-impl Records {
+impl AssignmentRecords {
     /// For topics of these ids.
     pub fn new(ids: &[TopicId]) -> Self {
         let bins = ids.iter().map(|id| bin(spread(id.hash_code()), FIRST_BINS)).collect();
@@ -76,16 +76,17 @@ impl Records {
     ) -> Vec<Place> {
         // New ones are put before the others of their bin, so the last one put comes first.
         let (mut known, mut new) = (Vec::new(), Vec::new());
-        let mut topics: FxHashMap<u32, Topic> = FxHashMap::default();
+        let mut topics: FxHashMap<u32, RecordTopic> = FxHashMap::default();
         for partitions in old.chunk_by(|one, other| one.0 == other.0) {
             known.push(partitions[0].0);
-            topics.insert(partitions[0].0, Topic::of(partitions.iter().map(|&(_, partition)| partition)));
+            topics
+                .insert(partitions[0].0, RecordTopic::of(partitions.iter().map(|&(_, partition)| partition)));
         }
         for Step { is_given, topic, partitions } in steps {
             if is_given {
                 let found = topics.entry(topic).or_insert_with(|| {
                     new.push(topic);
-                    Topic::default()
+                    RecordTopic::default()
                 });
                 partitions.for_each(|partition| found.add(partition));
             } else if let Some(found) = topics.get_mut(&topic) {
@@ -111,13 +112,13 @@ impl Records {
     pub fn of_ranges(&mut self, topics: &[u32], sorted: &[Place]) -> Vec<Place> {
         let ranges = sorted.chunk_by(|one, other| one.0 == other.0);
         let of = |range: &[Place]| {
-            let numbers = Topic::of(range.iter().map(|&(_, partition)| partition));
-            (range[0].0, Topic { copied: 0, ..numbers })
+            let numbers = RecordTopic::of(range.iter().map(|&(_, partition)| partition));
+            (range[0].0, RecordTopic { copied: 0, ..numbers })
         };
         self.read(topics, &ranges.map(of).collect())
     }
 
-    fn read(&mut self, order: &[u32], topics: &FxHashMap<u32, Topic>) -> Vec<Place> {
+    fn read(&mut self, order: &[u32], topics: &FxHashMap<u32, RecordTopic>) -> Vec<Place> {
         let there = |topic: &&u32| topics.get(topic).is_some_and(|found| !found.numbers.is_empty());
         let order: Vec<u32> = order.iter().filter(there).copied().collect();
         let mut read = Vec::new();

@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use super::group::Group;
+use super::group::ServerGroup;
 use super::owned_partitions::{OwnedWalk, walked};
-use super::partition_runs::Run;
+use super::partition_runs::PartitionRun;
 use super::shared_partitions::{Sharing, in_table_order, shares};
 use crate::Result;
 use crate::assignors::lists::Lists;
 use crate::java::uuid::IdWalker;
 
 /// What each member reads.
-pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
+pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
     if group.subscribed.values.is_empty() {
         // Nobody reads anything, and nobody keeps anything.
         return Ok(Lists::dealt(group.members(), &[]));
@@ -22,12 +22,15 @@ pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
 }
 
 /// A member, and a partition.
-type Share = (u32, Run);
+type Share = (u32, PartitionRun);
 
 /// All members subscribe to the same topics.
-fn share_all(group: &Group) -> Result<Vec<Share>> {
-    let mut numbers =
-        Numbers { first: vec![None; group.counts.len()], claimed: HashMap::new(), partitions: Vec::new() };
+fn share_all(group: &ServerGroup) -> Result<Vec<Share>> {
+    let mut numbers = SharedNumbers {
+        first: vec![None; group.counts.len()],
+        claimed: HashMap::new(),
+        partitions: Vec::new(),
+    };
     for topic in IdWalker::new(&group.ids).walk(&group.first) {
         numbers.first[topic as usize] = Some(numbers.partitions.len());
         numbers.partitions.extend((0..group.counts[topic as usize]).map(|partition| (topic, partition)));
@@ -56,20 +59,20 @@ fn share_all(group: &Group) -> Result<Vec<Share>> {
     let shared = Sharing { hashes, partitions, members, wanted: wanted.collect() }.share(&claims)?;
     let run = |(member, number): (u32, u32)| {
         let (topic, partition) = numbers.partitions[number as usize];
-        (member, Run::of_one(topic, partition))
+        (member, PartitionRun::of_one(topic, partition))
     };
     Ok(shared.into_iter().map(run).collect())
 }
 
 /// The partitions of all topics in one row: first the existing ones, then those that are only claimed.
-struct Numbers {
+struct SharedNumbers {
     /// By topic, the number of its first partition.
     first: Vec<Option<usize>>,
     claimed: HashMap<(u32, u32), u32>,
     partitions: Vec<(u32, u32)>,
 }
 
-impl Numbers {
+impl SharedNumbers {
     fn of_claimed(&mut self, topic: u32, partition: u32) -> u32 {
         let partitions = &mut self.partitions;
         *self.claimed.entry((topic, partition)).or_insert_with(|| {
@@ -80,7 +83,7 @@ impl Numbers {
 }
 
 /// Each topic by itself. Members keep their partitions of topics that nobody subscribes to.
-fn share_by_topic(group: &Group) -> Result<Vec<Share>> {
+fn share_by_topic(group: &ServerGroup) -> Result<Vec<Share>> {
     let subscribers = group.subscribers_by_topic();
     let mut owned = Vec::new();
     for member in in_table_order(everybody(group)) {
@@ -92,7 +95,7 @@ fn share_by_topic(group: &Group) -> Result<Vec<Share>> {
     let mut found = Vec::new();
     for topic in 0..group.counts.len() {
         let (subscribers, owned) = (subscribers.get(topic), owned.get(topic));
-        let run = |(member, number): (u32, u32)| (member, Run::of_one(place(topic), number));
+        let run = |(member, number): (u32, u32)| (member, PartitionRun::of_one(place(topic), number));
         if subscribers.is_empty() {
             let kept = owned
                 .iter()
@@ -138,7 +141,7 @@ fn share_topic(
     Ok(found.into_iter().map(|(member, key)| (member, partitions[key as usize])).collect())
 }
 
-fn everybody(group: &Group) -> Vec<u32> {
+fn everybody(group: &ServerGroup) -> Vec<u32> {
     (0..).take(group.members()).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::group::Group;
-use super::partition_runs::Run;
+use super::group::ServerGroup;
+use super::partition_runs::PartitionRun;
 use crate::assignors::lists::Lists;
 
 /// Partitions of a topic that a member gets (it may have had them before), or that are taken from it.
@@ -18,26 +18,26 @@ pub struct Step {
 }
 
 /// A partition, its previous owner if any, and the member that gets it.
-pub(super) type Gift = (Option<u32>, u32, Run);
+pub(super) type Gift = (Option<u32>, u32, PartitionRun);
 
 /// The steps of each member.
-pub struct Steps<'a> {
-    group: &'a Group,
+pub struct MemberSteps<'a> {
+    group: &'a ServerGroup,
     /// By a member's place in the input, its number.
     numbers: Vec<u32>,
     /// By number, runs that are given to the member, or taken from it.
-    runs: Lists<(bool, Run)>,
+    runs: Lists<(bool, PartitionRun)>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> MemberSteps<'a> {
     /// The steps of members that get their lists.
-    pub(super) fn of_lists(group: &'a Group, lists: &Lists<Run>) -> Self {
+    pub(super) fn of_lists(group: &'a ServerGroup, lists: &Lists<PartitionRun>) -> Self {
         let values = lists.values.iter().map(|&run| (true, run)).collect();
         Self { group, numbers: group.numbers(), runs: Lists { offsets: lists.offsets.clone(), values } }
     }
 
     /// The steps of partitions that go from one member, or from nobody, to another.
-    pub(super) fn of_gifts(group: &'a Group, gifts: &[Gift]) -> Self {
+    pub(super) fn of_gifts(group: &'a ServerGroup, gifts: &[Gift]) -> Self {
         let mut dealt = Vec::with_capacity(2 * gifts.len());
         for &(from, to, run) in gifts {
             dealt.extend(from.filter(|&from| from != to).map(|from| (from, (false, run))));

@@ -5,9 +5,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::group::Group;
+use super::group::ServerGroup;
 use super::members_by_load::{Loads, bounds};
-use super::partition_runs::Run;
+use super::partition_runs::PartitionRun;
 use super::steps::Gift;
 use super::subscribers::Subscribers;
 use crate::assignors::input::NONE;
@@ -18,23 +18,23 @@ use crate::{Error, Result};
 const MOST_SWEEPS: usize = 16;
 
 /// What each member reads.
-pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
-    let mut builder = Builder::new(group);
+pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
+    let mut builder = HeterogeneousBuilder::new(group);
     builder.build()?;
     Ok(builder.lists())
 }
 
 /// The same, with each step: which partition was given to whom.
-pub(super) fn assign_step_by_step(group: &Group) -> Result<(Lists<Run>, Vec<Gift>)> {
-    let mut builder = Builder { steps: Some(Vec::new()), ..Builder::new(group) };
+pub(super) fn assign_step_by_step(group: &ServerGroup) -> Result<(Lists<PartitionRun>, Vec<Gift>)> {
+    let mut builder = HeterogeneousBuilder { steps: Some(Vec::new()), ..HeterogeneousBuilder::new(group) };
     builder.build()?;
     let steps = builder.steps.take().unwrap_or_default();
     let named = |(from, to, place)| (Some(from).filter(|&from| from != NONE), to, builder.run(place));
     Ok((builder.lists(), steps.into_iter().map(named).collect()))
 }
 
-struct Builder<'a> {
-    group: &'a Group,
+struct HeterogeneousBuilder<'a> {
+    group: &'a ServerGroup,
     starts: Vec<usize>,
     subscribers: Subscribers,
     /// How many partitions each member has.
@@ -50,8 +50,8 @@ struct Builder<'a> {
     steps: Option<Vec<(u32, u32, usize)>>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(group: &'a Group) -> Self {
+impl<'a> HeterogeneousBuilder<'a> {
+    fn new(group: &'a ServerGroup) -> Self {
         let starts = group.starts();
         Self {
             owners: vec![NONE; starts[starts.len() - 1]],
@@ -202,18 +202,18 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn run(&self, place: usize) -> Run {
+    fn run(&self, place: usize) -> PartitionRun {
         let topic = self.starts.partition_point(|&start| start <= place) - 1;
         let partition = u32::try_from(place - self.starts[topic]).unwrap_or(NONE);
-        Run::of_one(u32::try_from(topic).unwrap_or(NONE), partition)
+        PartitionRun::of_one(u32::try_from(topic).unwrap_or(NONE), partition)
     }
 
-    fn lists(&self) -> Lists<Run> {
+    fn lists(&self) -> Lists<PartitionRun> {
         let mut dealt = Vec::with_capacity(self.owners.len() + self.shared.len());
         for (topic, places) in (0..).zip(self.starts.windows(2)) {
             let owners = self.owners[places[0]..places[1]].iter();
             let owned = owners.zip(0..).filter(|&(&owner, _)| owner != NONE);
-            dealt.extend(owned.map(|(&owner, partition)| (owner, Run::of_one(topic, partition))));
+            dealt.extend(owned.map(|(&owner, partition)| (owner, PartitionRun::of_one(topic, partition))));
         }
         dealt.extend(self.shared.iter().map(|&(member, place)| (member, self.run(place))));
         Lists::dealt(self.group.members(), &dealt)

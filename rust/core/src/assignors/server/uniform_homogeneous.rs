@@ -1,9 +1,9 @@
 //! `UniformHomogeneousAssignmentBuilder`: all members subscribe to the same topics. Each keeps what it owns up to its
 //! quota, and fills up with partitions that nobody has.
 
-use super::group::Group;
+use super::group::ServerGroup;
 use super::owned_partitions::{OwnedWalk, walked};
-use super::partition_runs::{Run, push};
+use super::partition_runs::{PartitionRun, push};
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
 use crate::java::hash_set::bins_for_copy;
@@ -11,8 +11,8 @@ use crate::java::uuid::IdWalker;
 use crate::{Error, Result};
 
 /// What each member reads.
-pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
-    let mut builder = Builder::new(group);
+pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
+    let mut builder = HomogeneousBuilder::new(group);
     let mut kept = Lists::default();
     let mut wanted = Vec::with_capacity(group.members());
     for member in 0..group.members() {
@@ -22,21 +22,21 @@ pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
     builder.deal(&kept, &wanted)
 }
 
-struct Builder<'a> {
-    group: &'a Group,
+struct HomogeneousBuilder<'a> {
+    group: &'a ServerGroup,
     /// By topic, whether it is subscribed to.
     subscribed: Vec<bool>,
     walk: OwnedWalk,
     /// Partitions that nobody has, in the order in which they are dealt out.
-    unassigned: Vec<Run>,
+    unassigned: Vec<PartitionRun>,
     /// How many partitions every member gets.
     each: usize,
     /// How many of the remaining members get one more.
     extra: usize,
 }
 
-impl<'a> Builder<'a> {
-    fn new(group: &'a Group) -> Self {
+impl<'a> HomogeneousBuilder<'a> {
+    fn new(group: &'a ServerGroup) -> Self {
         let mut walker = IdWalker::new(&group.ids);
         let first = walker.walk(&group.first);
         let topics = walker.walk_from(bins_for_copy(first.len()), &first);
@@ -57,7 +57,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Appends the partitions that a member keeps; returns how many more it gets.
-    fn keep(&mut self, member: usize, kept: &mut Vec<Run>) -> usize {
+    fn keep(&mut self, member: usize, kept: &mut Vec<PartitionRun>) -> usize {
         let owned = self.group.owned.get(member);
         let mut has_extra = self.extra > 0;
         let quota = self.each + usize::from(has_extra);
@@ -67,7 +67,7 @@ impl<'a> Builder<'a> {
             let start = kept.len();
             for &(topic, partition) in owned {
                 if self.subscribed[topic as usize] {
-                    push(kept, start, Run::of_one(topic, partition));
+                    push(kept, start, PartitionRun::of_one(topic, partition));
                 }
             }
         } else {
@@ -83,14 +83,14 @@ impl<'a> Builder<'a> {
     }
 
     /// For a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
-    fn keep_a_part(&mut self, owned: &[(u32, u32)], mut quota: usize, kept: &mut Vec<Run>) {
+    fn keep_a_part(&mut self, owned: &[(u32, u32)], mut quota: usize, kept: &mut Vec<PartitionRun>) {
         let start = kept.len();
         for (topic, partitions) in self.walk.topics(owned) {
             if !self.subscribed[topic as usize] {
                 continue;
             }
             for (place, partition) in walked(partitions).into_iter().enumerate() {
-                let run = Run::of_one(topic, partition);
+                let run = PartitionRun::of_one(topic, partition);
                 if place < quota {
                     push(kept, start, run);
                 } else {
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The partitions that members keep, followed by the ones that they take from those that nobody has.
-    fn deal(self, kept: &Lists<Run>, wanted: &[usize]) -> Result<Lists<Run>> {
+    fn deal(self, kept: &Lists<PartitionRun>, wanted: &[usize]) -> Result<Lists<PartitionRun>> {
         let mut lists = Lists::default();
         let mut left = self.unassigned.into_iter();
         let mut next = None;
@@ -112,9 +112,9 @@ impl<'a> Builder<'a> {
             while wanted > 0 {
                 let Some(run) = next.take().or_else(|| left.next()) else { break };
                 let to = run.to.min(run.from.saturating_add(wanted));
-                lists.values.push(Run { to, ..run });
+                lists.values.push(PartitionRun { to, ..run });
                 wanted -= to - run.from;
-                next = (to < run.to).then_some(Run { from: to, ..run });
+                next = (to < run.to).then_some(PartitionRun { from: to, ..run });
             }
             lists.end();
         }
@@ -130,8 +130,8 @@ impl<'a> Builder<'a> {
 }
 
 /// Partitions of these topics that no member says it owns.
-fn unclaimed(group: &Group, topics: &[u32]) -> Vec<Run> {
-    let whole = topics.iter().map(|&topic| Run { topic, from: 0, to: group.counts[topic as usize] });
+fn unclaimed(group: &ServerGroup, topics: &[u32]) -> Vec<PartitionRun> {
+    let whole = topics.iter().map(|&topic| PartitionRun { topic, from: 0, to: group.counts[topic as usize] });
     let whole: Vec<_> = whole.filter(|run| run.to > 0).collect();
     if group.owned.values.is_empty() {
         return whole;
@@ -147,7 +147,7 @@ fn unclaimed(group: &Group, topics: &[u32]) -> Vec<Run> {
     for run in whole {
         for partition in run.from..run.to {
             if !claimed[starts[run.topic as usize] + partition as usize] {
-                push(&mut runs, 0, Run::of_one(run.topic, partition));
+                push(&mut runs, 0, PartitionRun::of_one(run.topic, partition));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::error_code::Code;
 use super::state::{NEW_MEMBER_JOIN_TIMEOUT_MS, Timer};
-use super::{Answer, Group, Join, Joined, Member, Phase};
+use super::{Group, Join, Joined, Member, Phase, Response};
 use crate::interned::{Id, Name};
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
@@ -45,7 +45,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             skip_assignment: false,
             members: Vec::new(),
         };
-        self.answer(at, tag, Answer::Joined(joined));
+        self.answer(at, tag, Response::Joined(joined));
     }
 
     /// `acceptJoiningMember`: whether there is room.
@@ -123,7 +123,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         let leads = self.is_leader(id) && self.phase == Phase::CompletingRebalance;
         let members = if leads { self.described() } else { Vec::new() };
         let joined = self.joined(id, members, false);
-        self.answer(at, tag, Answer::Joined(joined));
+        self.answer(at, tag, Response::Joined(joined));
     }
 
     pub(super) fn joined(
@@ -261,7 +261,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     pub(super) fn answer_join(&mut self, id: Id, joined: Joined<M>, at: i64) {
         if let Some(tag) = self.members.get_mut(id).and_then(|member| member.joining.take()) {
             self.awaiting_join -= 1;
-            self.answer(at, tag, Answer::Joined(joined));
+            self.answer(at, tag, Response::Joined(joined));
         }
     }
 }

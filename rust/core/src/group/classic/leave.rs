@@ -2,7 +2,7 @@
 
 use super::super::error_code::Code;
 use super::state::Timer;
-use super::{Answer, Group, Phase};
+use super::{Group, Phase, Response};
 use crate::interned::Name;
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
@@ -10,7 +10,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     pub(super) fn leave(&mut self, leaving: &[(Name, Option<String>)], at: i64, tag: u32) {
         if !self.made {
             let codes = vec![Code::UnknownMemberId; leaving.len()];
-            self.answer(at, tag, Answer::Left(Code::None, codes));
+            self.answer(at, tag, Response::Left(Code::None, codes));
             return;
         }
         let mut codes = Vec::with_capacity(leaving.len());
@@ -31,7 +31,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 Phase::Empty | Phase::Dead => {}
             }
         }
-        self.answer(at, tag, Answer::Left(Code::None, codes));
+        self.answer(at, tag, Response::Left(Code::None, codes));
     }
 
     fn let_go(&mut self, id: &Name, instance: Option<&str>, at: i64) -> Code {

@@ -62,10 +62,10 @@ pub enum Request<M, A> {
 
 impl<M, A> Request<M, A> {
     /// What a broker answers that does not coordinate the group.
-    pub(super) fn refused(&self) -> Answer<M, A> {
+    pub(super) fn refused(&self) -> Response<M, A> {
         let code = Code::NotCoordinator;
         match self {
-            Self::Join(join) => Answer::Joined(Joined {
+            Self::Join(join) => Response::Joined(Joined {
                 code,
                 generation: -1,
                 protocol: None,
@@ -74,9 +74,9 @@ impl<M, A> Request<M, A> {
                 skip_assignment: false,
                 members: Vec::new(),
             }),
-            Self::Sync { .. } => Answer::Synced { code, protocol: None, assignment: None },
-            Self::Leave(_) => Answer::Left(code, Vec::new()),
-            Self::Heartbeat(_) | Self::Commit(_) | Self::Wait | Self::Move => Answer::Done(code),
+            Self::Sync { .. } => Response::Synced { code, protocol: None, assignment: None },
+            Self::Leave(_) => Response::Left(code, Vec::new()),
+            Self::Heartbeat(_) | Self::Commit(_) | Self::Wait | Self::Move => Response::Done(code),
         }
     }
 }
@@ -123,12 +123,12 @@ pub struct Effect<M, A> {
     /// The request's.
     pub tag: u32,
     /// The answer.
-    pub answer: Answer<M, A>,
+    pub answer: Response<M, A>,
 }
 
 /// The kinds of answers.
 #[derive(Clone, Debug)]
-pub enum Answer<M, A> {
+pub enum Response<M, A> {
     /// To `JoinGroup`.
     Joined(Joined<M>),
     /// To `SyncGroup`.
@@ -190,7 +190,7 @@ pub struct Group<M, A> {
     initial: Option<(i64, i64)>,
     /// The generation whose `SyncGroup`s are awaited.
     sync_generation: i32,
-    written: Written<M, A>,
+    written: WrittenState<M, A>,
     effects: Vec<Effect<M, A>>,
     /// Why the last rebalance began, in Kafka's own words.
     reason: String,
@@ -198,7 +198,7 @@ pub struct Group<M, A> {
 
 /// A group's content of `__consumer_offsets`: its state after the last completed rebalance.
 #[derive(Clone, Debug)]
-struct Written<M, A> {
+struct WrittenState<M, A> {
     generation: i32,
     protocol: Option<Name>,
     leader: Option<Id>,
@@ -228,7 +228,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             timers: Timers::default(),
             initial: None,
             sync_generation: 0,
-            written: Written { generation: 0, protocol: None, leader: None, members: Vec::new() },
+            written: WrittenState { generation: 0, protocol: None, leader: None, members: Vec::new() },
             effects: Vec::new(),
             reason: String::new(),
         }
@@ -254,7 +254,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             }
             Request::Heartbeat(sender) => {
                 let code = self.heartbeat(&sender, at);
-                self.answer(at, tag, Answer::Done(code));
+                self.answer(at, tag, Response::Done(code));
             }
             Request::Leave(leaving) => self.leave(&leaving, at, tag),
             Request::Commit(sender) => {
@@ -267,7 +267,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 {
                     self.put_session_off(id, at);
                 }
-                self.answer(at, tag, Answer::Done(code));
+                self.answer(at, tag, Response::Done(code));
             }
             Request::Wait => {}
             Request::Move => self.reload(at),
@@ -292,7 +292,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.timers.next(by)
     }
 
-    fn answer(&mut self, at: i64, tag: u32, answer: Answer<M, A>) {
+    fn answer(&mut self, at: i64, tag: u32, answer: Response<M, A>) {
         self.effects.push(Effect { at, tag, answer });
     }
 }

@@ -6,7 +6,7 @@ use crate::java::hash_map::walk_names;
 
 use super::super::error_code::Code;
 use super::state::Timer;
-use super::{Group, Joined, Phase, Written};
+use super::{Group, Joined, Phase, WrittenState};
 use crate::interned::{Id, Name};
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
@@ -215,7 +215,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             Some((id, member))
         };
         let members = self.members.walk().iter().filter_map(kept).collect();
-        self.written = Written {
+        self.written = WrittenState {
             generation: self.generation,
             protocol: self.protocol.clone(),
             leader: self.leader,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::error_code::Code;
-use super::{Answer, Group, Sender};
+use super::{Group, Response, Sender};
 use crate::interned::{Id, Name};
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
@@ -253,7 +253,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         let Some(member) = self.members.get_mut(id) else { return false };
         let Some(tag) = member.syncing.take() else { return false };
         let assignment = if code == Code::None { member.assignment.clone() } else { None };
-        self.answer(at, tag, Answer::Synced { code, protocol, assignment });
+        self.answer(at, tag, Response::Synced { code, protocol, assignment });
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::error_code::Code;
 use super::state::Timer;
-use super::{Answer, Group, Joined, Phase, Sender, Written};
+use super::{Group, Joined, Phase, Response, Sender, WrittenState};
 use crate::counted;
 use crate::interned::{Id, Name};
 use crate::java::changing_hash_map::ChangingHashMap;
@@ -17,7 +17,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         at: i64,
         tag: u32,
     ) {
-        let refused = |code| Answer::Synced { code, protocol: None, assignment: None };
+        let refused = |code| Response::Synced { code, protocol: None, assignment: None };
         let id = match self.validate_sync(sender, protocol) {
             Ok(id) => id,
             Err(code) => {
@@ -40,7 +40,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 self.has_synced(id);
                 let assignment = self.members.get(id).and_then(|member| member.assignment.clone());
                 let protocol = self.protocol.clone();
-                self.answer(at, tag, Answer::Synced { code: Code::None, protocol, assignment });
+                self.answer(at, tag, Response::Synced { code: Code::None, protocol, assignment });
             }
             Phase::Empty | Phase::Dead => self.answer(at, tag, refused(Code::UnknownMemberId)),
         }
@@ -104,7 +104,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.pending.clear();
         self.pending_sync.clear();
         (self.awaiting_join, self.new_member_added, self.initial) = (0, false, None);
-        let Written { generation, protocol, leader, members } = self.written.clone();
+        let WrittenState { generation, protocol, leader, members } = self.written.clone();
         self.phase = if members.is_empty() { Phase::Empty } else { Phase::Stable };
         self.previous = Phase::Dead;
         for (id, mut member) in members {

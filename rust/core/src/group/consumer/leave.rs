@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::error_code::Code;
 use super::heartbeat::LEAVES_FOR_A_WHILE;
-use super::{Effect, Group, Heartbeat, Held, Timer};
+use super::{Effect, Group, Heartbeat, HeldPartitions, Timer};
 use crate::interned::Name;
 
 impl Group {
@@ -29,7 +29,7 @@ impl Group {
         if for_a_while {
             let mut member = self.members[&request.member].clone();
             member.epoch = LEAVES_FOR_A_WHILE;
-            member.revoking = Held::default();
+            member.revoking = HeldPartitions::default();
             member.assigned = member.assigned.places().map(|place| (place, 0)).collect();
             self.keep(&request.member, member);
         } else {

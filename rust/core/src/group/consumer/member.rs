@@ -31,9 +31,9 @@ impl State {
 
 /// A member's partitions, each with the epoch since which it has it: in order, and shared by all copies of the member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held(Arc<[(Place, i32)]>);
+pub struct HeldPartitions(Arc<[(Place, i32)]>);
 
-impl Held {
+impl HeldPartitions {
     /// The epoch since which a partition is held.
     #[must_use]
     pub fn since(&self, place: Place) -> Option<i32> {
@@ -64,7 +64,7 @@ impl Held {
     }
 }
 
-impl FromIterator<(Place, i32)> for Held {
+impl FromIterator<(Place, i32)> for HeldPartitions {
     fn from_iter<I: IntoIterator<Item = (Place, i32)>>(held: I) -> Self {
         let mut held: Vec<_> = held.into_iter().collect();
         held.sort_unstable();
@@ -87,9 +87,9 @@ pub struct Member {
     pub(super) topics: Arc<BTreeSet<u32>>,
     pub(super) assignor: Option<String>,
     /// What it may read, each with the epoch since which it may read it.
-    pub assigned: Held,
+    pub assigned: HeldPartitions,
     /// What it has to give up, likewise.
-    pub revoking: Held,
+    pub revoking: HeldPartitions,
 }
 
 impl Default for Member {
@@ -102,8 +102,8 @@ impl Default for Member {
             rebalance_timeout_ms: -1,
             topics: Arc::default(),
             assignor: None,
-            assigned: Held::default(),
-            revoking: Held::default(),
+            assigned: HeldPartitions::default(),
+            revoking: HeldPartitions::default(),
         }
     }
 }

@@ -10,8 +10,8 @@ mod member;
 mod reconcile;
 mod target;
 
-pub use member::{Held, Member, State};
-use target::Target;
+pub use member::{HeldPartitions, Member, State};
+use target::MemberTarget;
 pub use target::{ASSIGNORS, check_assignor};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,7 +144,7 @@ pub struct Group {
     epoch: i32,
     assignment_epoch: i32,
     assigned_at: Option<i64>,
-    target: Map<Name, Target>,
+    target: Map<Name, MemberTarget>,
     /// For members that have to give up partitions, the epoch in which they were asked to.
     asked_in: Map<Name, i32>,
     /// By partition, the member that has not yet given it up.

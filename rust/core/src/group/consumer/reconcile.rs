@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::member::State;
-use super::{Group, Heartbeat, Held, Member, Place, Timer};
+use super::{Group, Heartbeat, HeldPartitions, Member, Place, Timer};
 
 impl Group {
     /// `maybeReconcile`.
@@ -51,7 +51,7 @@ impl Group {
         target.retain(|&(topic, _)| self.is_read_by(member, topic));
         let (mut kept, revoking): (Vec<_>, Vec<_>) =
             member.assigned.iter().partition(|(place, _)| target.binary_search(place).is_ok());
-        let revoking = Held::from_iter(revoking);
+        let revoking = HeldPartitions::from_iter(revoking);
         target.retain(|place| kept.binary_search_by_key(place, |(kept, _)| *kept).is_err());
         let is_free = |place: &Place| !self.taken.contains_key(place) || member.revoking.has(*place);
         let (free, unreleased): (Vec<Place>, Vec<Place>) = target.into_iter().partition(is_free);
@@ -65,7 +65,7 @@ impl Group {
         kept.extend(free.into_iter().map(|place| (place, self.assignment_epoch)));
         member.state = if unreleased.is_empty() { State::Stable } else { State::UnreleasedPartitions };
         member.go(self.assignment_epoch);
-        (member.assigned, member.revoking) = (kept.into_iter().collect(), Held::default());
+        (member.assigned, member.revoking) = (kept.into_iter().collect(), HeldPartitions::default());
     }
 
     /// `updateCurrentAssignment`: topics to which a member no longer subscribes are taken from it at once.
@@ -78,7 +78,7 @@ impl Group {
         if dropped.is_empty() && !nothing_left {
             return;
         }
-        let revoking: Held = member.revoking.iter().chain(dropped).collect();
+        let revoking: HeldPartitions = member.revoking.iter().chain(dropped).collect();
         let epoch = member.epoch;
         member.go(epoch);
         member.assigned = kept.into_iter().collect();
@@ -90,6 +90,6 @@ impl Group {
 }
 
 /// Whether a member may still read any of these, by its report; without a report, it may.
-fn owns_any(owned: Option<&[Place]>, places: &Held) -> bool {
+fn owns_any(owned: Option<&[Place]>, places: &HeldPartitions) -> bool {
     owned.is_none_or(|owned| owned.iter().any(|place| places.has(*place)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Group, Heartbeat, Place};
-use crate::assignors::server::{self, Kind, Records};
+use crate::assignors::server::{self, AssignmentRecords, Kind};
 use crate::assignors::{Input, Lists};
 use crate::interned::Name;
 use crate::java::hash_map::walk_names;
@@ -15,14 +15,14 @@ use crate::{Error, Result};
 
 /// A member's target.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Target {
+pub(super) struct MemberTarget {
     /// Its partitions, sorted.
     pub(super) sorted: Arc<[Place]>,
     /// In the coordinator's order, if its history makes that differ from a fresh map's.
     walked: Option<Arc<[Place]>>,
 }
 
-impl Target {
+impl MemberTarget {
     fn walked(&self) -> &[Place] {
         self.walked.as_ref().unwrap_or(&self.sorted)
     }
@@ -51,8 +51,8 @@ impl Group {
         let kind = if preferred == "range" { Kind::Range } else { Kind::Uniform };
         let members = self.walked(&request.member, replaced);
         let input = self.input(kind, &members, homogeneous == Some(true), request);
-        let mut records = Records::new(&input.topic_ids);
-        let group = server::Group::new(&input)?;
+        let mut records = AssignmentRecords::new(&input.topic_ids);
+        let group = server::ServerGroup::new(&input)?;
         let (assignment, steps) = server::assign_step_by_step(kind, &group)?;
         let alike = kind == Kind::Range && (homogeneous == Some(true) || self.is_homogeneous());
         let first = if alike { self.first_of(kind, &members).cloned() } else { None };
@@ -72,12 +72,12 @@ impl Group {
                     records.of_ranges(&topics, &target)
                 }
                 Kind::Uniform | Kind::Simple => {
-                    let before = before.map_or(&[][..], Target::walked);
+                    let before = before.map_or(&[][..], MemberTarget::walked);
                     records.after(before, steps.of(place), &target)
                 }
             });
             let walked = walked.filter(|walked| *walked != target).map(Arc::from);
-            self.target.insert(Arc::clone(name), Target { sorted: target.into(), walked });
+            self.target.insert(Arc::clone(name), MemberTarget { sorted: target.into(), walked });
         }
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(at);
@@ -194,7 +194,7 @@ impl Group {
             }
             input.subscribed.end();
             input.sends.push(true);
-            input.owned.values.extend_from_slice(self.target.get(name).map_or(&[][..], Target::walked));
+            input.owned.values.extend_from_slice(self.target.get(name).map_or(&[][..], MemberTarget::walked));
             input.owned.end();
             input.generations.push(-1);
         }

@@ -16,7 +16,7 @@ use crate::interned::Name;
 /// The coordinator's answer to a client.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
-    Classic(classic::Answer<Said, Arc<[Place]>>),
+    Classic(classic::Response<Said, Arc<[Place]>>),
     Consumer(consumer::Effect),
 }
 
@@ -25,8 +25,8 @@ impl Answer {
     pub(super) fn takes_time(&self, asked: Asked) -> bool {
         match self {
             _ if asked == Asked::Commit => false,
-            Self::Classic(classic::Answer::Left(..)) => false,
-            Self::Classic(classic::Answer::Done(code)) => asked != Asked::Heartbeat || *code != Code::None,
+            Self::Classic(classic::Response::Left(..)) => false,
+            Self::Classic(classic::Response::Done(code)) => asked != Asked::Heartbeat || *code != Code::None,
             Self::Classic(_) => true,
             Self::Consumer(effect) => {
                 asked == Asked::AutoCommit || effect.assignment.is_some() || effect.code != Code::None
@@ -37,11 +37,11 @@ impl Answer {
     /// The answer's error code; `Code::None` if nothing went wrong.
     pub(super) fn code(&self) -> Code {
         match self {
-            Self::Classic(classic::Answer::Joined(joined)) => joined.code,
+            Self::Classic(classic::Response::Joined(joined)) => joined.code,
             Self::Classic(
-                classic::Answer::Done(code)
-                | classic::Answer::Synced { code, .. }
-                | classic::Answer::Left(code, _),
+                classic::Response::Done(code)
+                | classic::Response::Synced { code, .. }
+                | classic::Response::Left(code, _),
             ) => *code,
             Self::Consumer(effect) => effect.code,
         }

@@ -155,15 +155,15 @@ impl World {
             let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() else { break };
             if let Answer::Classic(answer) = answer {
                 match answer {
-                    classic::Answer::Joined(joined) => self.take_joined(reader, sent, joined)?,
-                    classic::Answer::Synced { code, assignment, .. } => {
+                    classic::Response::Joined(joined) => self.take_joined(reader, sent, joined)?,
+                    classic::Response::Synced { code, assignment, .. } => {
                         self.take_synced(reader, sent, code, assignment);
                     }
-                    classic::Answer::Done(code) if asked == Asked::AutoCommit => {
+                    classic::Response::Done(code) if asked == Asked::AutoCommit => {
                         self.take_auto_commit(reader, sent, code);
                     }
-                    classic::Answer::Done(code) => self.take_beat(reader, sent, code),
-                    classic::Answer::Left(..) => {}
+                    classic::Response::Done(code) => self.take_beat(reader, sent, code),
+                    classic::Response::Left(..) => {}
                 }
             }
             self.deliver()?;

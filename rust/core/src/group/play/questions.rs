@@ -114,7 +114,7 @@ impl World {
             members: 0,
         };
         match answer {
-            Answer::Classic(classic::Answer::Joined(joined)) => {
+            Answer::Classic(classic::Response::Joined(joined)) => {
                 message.code = joined.code;
                 message.generation = joined.generation;
                 message.member = Arc::clone(&joined.member);
@@ -122,9 +122,9 @@ impl World {
                 message.members = joined.members.len();
             }
             Answer::Classic(
-                classic::Answer::Synced { code, .. }
-                | classic::Answer::Left(code, _)
-                | classic::Answer::Done(code),
+                classic::Response::Synced { code, .. }
+                | classic::Response::Left(code, _)
+                | classic::Response::Done(code),
             ) => message.code = *code,
             Answer::Consumer(effect) => {
                 message.request = "ConsumerGroupHeartbeat";

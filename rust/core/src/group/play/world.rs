@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::consumer::Place;
-use super::super::event_queue::Queue;
+use super::super::event_queue::EventQueue;
 use super::super::{Map, Set};
 use super::super::{classic, consumer};
 use super::classic_member::{ClassicRequest, Said};
@@ -92,7 +92,7 @@ pub(super) struct World {
     /// Says what a leader's client assigns, in a group whose members use several clients.
     pub leaders_client: Option<Box<dyn LeadersClient>>,
     pub messages: Option<Vec<Message>>,
-    queue: Queue<Todo>,
+    queue: EventQueue<Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// The question that is asked in this step. Most are answered at once.
@@ -145,7 +145,7 @@ impl World {
             race: script.race,
             leaders_client: None,
             messages: script.keeps_messages.then(Vec::new),
-            queue: Queue::default(),
+            queue: EventQueue::default(),
             actions: script.actions.into(),
             until: script.until,
             asking: None,

@@ -22,7 +22,7 @@ type Vector = __m256i;
 pub(crate) struct Here(());
 
 impl Here {
-    pub(super) fn look() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 }

@@ -22,7 +22,7 @@ type Vector = __m512i;
 pub(crate) struct Here(());
 
 impl Here {
-    pub(super) fn look() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi");

@@ -87,12 +87,12 @@ impl Lanes {
     pub(crate) fn widest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            let wide = avx512::Here::look().map(Self::Avx512);
-            wide.or_else(|| avx2::Here::look().map(Self::Avx2)).unwrap_or(Self::Scalar)
+            let wide = avx512::Here::detect().map(Self::Avx512);
+            wide.or_else(|| avx2::Here::detect().map(Self::Avx2)).unwrap_or(Self::Scalar)
         }
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         {
-            neon::Here::look().map_or(Self::Scalar, Self::Neon)
+            neon::Here::detect().map_or(Self::Scalar, Self::Neon)
         }
         #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
         Self::Scalar

@@ -22,7 +22,7 @@ type Vector = uint32x4_t;
 pub(crate) struct Here(());
 
 impl Here {
-    pub(super) fn look() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         std::arch::is_aarch64_feature_detected!("neon").then_some(Self(()))
     }
 }

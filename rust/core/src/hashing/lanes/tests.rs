@@ -15,9 +15,10 @@ impl Lanes {
     /// All kinds that this processor has.
     fn all() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
-        let wide = [super::avx2::Here::look().map(Self::Avx2), super::avx512::Here::look().map(Self::Avx512)];
+        let wide =
+            [super::avx2::Here::detect().map(Self::Avx2), super::avx512::Here::detect().map(Self::Avx512)];
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        let wide = [super::neon::Here::look().map(Self::Neon)];
+        let wide = [super::neon::Here::detect().map(Self::Neon)];
         #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
         let wide = [None; 0];
         std::iter::once(Self::Scalar).chain(wide.into_iter().flatten()).collect()

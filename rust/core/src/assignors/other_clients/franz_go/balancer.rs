@@ -21,7 +21,7 @@ pub(super) struct Balancer {
     pub(super) owner: Vec<Owner>,
     /// Who had each partition before this balancing.
     pub(super) original: Vec<u32>,
-    pub(super) racks: Option<Racks>,
+    pub(super) racks: Option<RackNumbers>,
 }
 
 /// Who has a partition, and who had it at first.
@@ -32,7 +32,7 @@ pub(super) struct Owner {
 }
 
 /// Racks as numbers; 0 stands for no rack.
-pub(super) struct Racks {
+pub(super) struct RackNumbers {
     pub(super) members: Vec<u32>,
     pub(super) partitions: Vec<u32>,
     pub(super) count: usize,

@@ -1,10 +1,10 @@
 //! What members say that they own, and who keeps what (`parseMemberMetadata`, `tryRestickyStales`).
 
-use super::Version;
+use super::FranzVersion;
 use super::balancer::{Balancer, NOBODY, Owner};
 use crate::assignors::other_clients::go_group::GoGroup;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// A generation that is known.
 const KNOWN: u32 = 1 << 31;
@@ -16,7 +16,7 @@ impl Balancer {
         &mut self,
         group: &GoGroup<'_>,
         members: &[u32],
-        draws: &mut Draws,
+        draws: &mut GoDraws,
     ) -> Vec<(u32, u32)> {
         let mut numbers = vec![None; group.topics()];
         for (topic, &name) in self.names.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Balancer {
                 }
             }
         }
-        let mut stales = Map::new(draws, 0);
+        let mut stales = GoMap::new(draws, 0);
         for (partition, [(newest, member), (older, _)]) in (0..).zip(&claims) {
             if *newest != 0 {
                 self.plan[*member as usize].push(partition);
@@ -54,13 +54,13 @@ impl Balancer {
     }
 
     /// `dropUnwantedPartitions`; before 1.22 a list is walked while it shrinks.
-    pub(super) fn drop_unwanted(&mut self, version: Version) -> Option<()> {
+    pub(super) fn drop_unwanted(&mut self, version: FranzVersion) -> Option<()> {
         for (member, list) in (0..).zip(&mut self.plan) {
             let subscribers = &self.subscribers;
             let wanted = |partition: u32| {
                 subscribers[self.topic_of[partition as usize] as usize].binary_search(&member).is_ok()
             };
-            if version >= Version::V1_22 {
+            if version >= FranzVersion::V1_22 {
                 list.retain(|&partition| wanted(partition));
             }
             let mut left = list.len();
@@ -80,18 +80,18 @@ impl Balancer {
     }
 
     /// `tryRestickyStales`: an older claim counts if the newer claim's member gave up the topic, or has more.
-    pub(super) fn give_back_stales(&mut self, stales: &[(u32, u32)], version: Version) -> Option<()> {
+    pub(super) fn give_back_stales(&mut self, stales: &[(u32, u32)], version: FranzVersion) -> Option<()> {
         for &(partition, member) in stales {
             let topic = self.topic_of[partition as usize] as usize;
             if self.subscribers[topic].binary_search(&member).is_err() {
-                if version < Version::V1_21 {
+                if version < FranzVersion::V1_21 {
                     return Some(());
                 }
                 continue;
             }
             let owner = self.owner[partition as usize].member;
             if owner == NOBODY {
-                if version < Version::V1_21 {
+                if version < FranzVersion::V1_21 {
                     return None;
                 }
             } else if self.plan[member as usize].len() + 1 < self.plan[owner as usize].len() {
@@ -100,7 +100,7 @@ impl Balancer {
                 continue;
             }
             self.plan[member as usize].push(partition);
-            if version >= Version::V1_21 {
+            if version >= FranzVersion::V1_21 {
                 self.owner[partition as usize] = Owner { member, original: member };
             }
         }

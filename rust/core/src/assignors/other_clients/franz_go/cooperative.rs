@@ -1,11 +1,11 @@
 //! `AdjustCooperative`: what one member gains and another loses waits for the next rebalance.
 
-use super::Version;
+use super::FranzVersion;
 use crate::assignors::other_clients::go_group::GoGroup;
 
 /// Takes from the lists what its owner has to give up first. Since 1.21.4, a claim counts as owning only if nobody
 /// claims the same partition in a later generation.
-pub(super) fn withhold(group: &GoGroup<'_>, version: Version, lists: &mut [Vec<u32>]) {
+pub(super) fn withhold(group: &GoGroup<'_>, version: FranzVersion, lists: &mut [Vec<u32>]) {
     let mut newest = vec![i32::MIN; group.topic_of.len()];
     let claims = |member: usize| {
         let owned = group.owned.get(member).iter();
@@ -23,7 +23,7 @@ pub(super) fn withhold(group: &GoGroup<'_>, version: Version, lists: &mut [Vec<u
     let mut gains = reads.clone();
     for (member, list) in lists.iter().enumerate() {
         for partition in claims(member) {
-            if version < Version::V1_21 || group.generations[member] >= newest[partition as usize] {
+            if version < FranzVersion::V1_21 || group.generations[member] >= newest[partition as usize] {
                 owns[partition as usize] = member;
             }
         }

@@ -45,27 +45,33 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
     }),
     ClientAssignor::new("franz-go:sticky", |input| {
         let group = GoGroup::new(input)?;
-        balanced(&group, "franz-go:sticky", Version::V1_22, input.options.balance_racks, false)
+        balanced(&group, "franz-go:sticky", FranzVersion::V1_22, input.options.balance_racks, false)
     }),
     ClientAssignor::new("franz-go:sticky@1.21", |input| {
         let group = old(input, "franz-go:sticky@1.21")?;
-        balanced(&group, "franz-go:sticky@1.21", Version::V1_21, true, false)
+        balanced(&group, "franz-go:sticky@1.21", FranzVersion::V1_21, true, false)
     }),
     ClientAssignor::new("franz-go:sticky@1.20", |input| {
         let group = old(input, "franz-go:sticky@1.20")?;
-        balanced(&group, "franz-go:sticky@1.20", Version::V1_20, false, false)
+        balanced(&group, "franz-go:sticky@1.20", FranzVersion::V1_20, false, false)
     }),
     ClientAssignor::new("franz-go:cooperative-sticky", |input| {
         let group = GoGroup::new(input)?;
-        balanced(&group, "franz-go:cooperative-sticky", Version::V1_22, input.options.balance_racks, true)
+        balanced(
+            &group,
+            "franz-go:cooperative-sticky",
+            FranzVersion::V1_22,
+            input.options.balance_racks,
+            true,
+        )
     }),
     ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input| {
         let group = old(input, "franz-go:cooperative-sticky@1.21")?;
-        balanced(&group, "franz-go:cooperative-sticky@1.21", Version::V1_21, true, true)
+        balanced(&group, "franz-go:cooperative-sticky@1.21", FranzVersion::V1_21, true, true)
     }),
     ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input| {
         let group = old(input, "franz-go:cooperative-sticky@1.20")?;
-        balanced(&group, "franz-go:cooperative-sticky@1.20", Version::V1_20, false, true)
+        balanced(&group, "franz-go:cooperative-sticky@1.20", FranzVersion::V1_20, false, true)
     }),
 ];
 
@@ -82,7 +88,7 @@ fn old<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>> 
 fn balanced(
     group: &GoGroup<'_>,
     assignor: &'static str,
-    version: Version,
+    version: FranzVersion,
     racks: bool,
     cooperative: bool,
 ) -> Result<Assignment> {
@@ -92,7 +98,7 @@ fn balanced(
         Error::ClientFails { assignor, reason: reason.to_owned() }
     })?;
     // The order decides what a partition's second claimant gets back, and withheld partitions change the sizes.
-    let (newest, clear) = (version == Version::V1_22, sticky::doubly_claimed(group) == 0);
+    let (newest, clear) = (version == FranzVersion::V1_22, sticky::doubly_claimed(group) == 0);
     let same: &[_] = match (cooperative, newest, clear) {
         (false, true, true) => &["sizes", "moves"],
         (false, true, false) | (false, false, true) => &["sizes"],
@@ -105,7 +111,7 @@ fn balanced(
 
 /// Which franz-go leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Version {
+enum FranzVersion {
     /// Before 1.21: no racks.
     V1_20,
     /// 1.21, from 1.21.4 on: racks if members have them.

@@ -1,9 +1,9 @@
 //! Racks of members and of partitions' leaders (`initRacks`).
 
-use super::balancer::{Balancer, Racks};
+use super::balancer::{Balancer, RackNumbers};
 use crate::assignors::other_clients::go_group::GoGroup;
 
-impl Racks {
+impl RackNumbers {
     /// `initRacks`, if members and leaders have racks; topics come in the order of a map of their own.
     pub(super) fn new(
         balancer: &Balancer,

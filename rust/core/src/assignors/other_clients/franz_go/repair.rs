@@ -4,10 +4,10 @@
 //! number of partitions in each row, and rotations through the table lower its price until none can.
 
 use super::balancer::{Balancer, NOBODY};
-use super::rotations::{Entry, Finder, Rotation};
+use super::rotations::{Cell, Finder, Rotation};
 
-struct Table {
-    cells: Vec<Entry>,
+struct CellTable {
+    cells: Vec<Cell>,
     /// By slot, its cell; none if its row has no partitions.
     cell_at: Vec<Option<usize>>,
     /// By member, its classes, sorted.
@@ -26,7 +26,7 @@ pub(super) fn run(balancer: &mut Balancer) {
     if !balancer.complex && balancer.racks.is_none() {
         return;
     }
-    let mut table = Table::new(balancer);
+    let mut table = CellTable::new(balancer);
     if table.cells.is_empty() {
         return;
     }
@@ -70,7 +70,7 @@ fn topic_classes(balancer: &Balancer) -> (Vec<usize>, usize) {
     (classes.collect(), known.len())
 }
 
-impl Table {
+impl CellTable {
     fn new(balancer: &Balancer) -> Self {
         let (class_of, count) = topic_classes(balancer);
         let stride = balancer.racks.as_ref().map_or(0, |racks| racks.count) + 1;
@@ -133,9 +133,9 @@ impl Table {
         table
     }
 
-    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Entry {
+    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
         let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
-        Entry {
+        Cell {
             add: 0,
             drop: None,
             row: class * self.stride + rack,

@@ -3,7 +3,7 @@
 
 /// How many partitions of a row a member has, and what one more or one fewer costs.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct Cell {
     pub(super) add: i64,
     /// None if there is none to give up.
     pub(super) drop: Option<i64>,
@@ -16,7 +16,7 @@ pub(super) struct Entry {
     pub(super) off_rack: bool,
 }
 
-impl Entry {
+impl Cell {
     pub(super) fn price(&mut self, rack_price: i64) {
         let rack = if self.off_rack { rack_price } else { 0 };
         self.add = rack + i64::from(self.count >= self.held);
@@ -58,7 +58,7 @@ impl Finder {
     }
 
     /// Rotations that lower the price and share no node; none if the price is the lowest.
-    pub(super) fn find(&mut self, cells: &[Entry], loads: &[usize]) -> Vec<Rotation> {
+    pub(super) fn find(&mut self, cells: &[Cell], loads: &[usize]) -> Vec<Rotation> {
         let nodes = self.begin(loads);
         for _ in 0..nodes {
             let mut moved = false;

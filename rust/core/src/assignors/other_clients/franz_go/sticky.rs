@@ -1,24 +1,24 @@
 //! The steps of a sticky balancing (`sticky.go`), over numbers: topics in one of the orders of Go's map, members as the
 //! leader sorts them.
 
-use super::balancer::{Balancer, NOBODY, Racks};
+use super::balancer::{Balancer, NOBODY, RackNumbers};
 use super::levels::Levels;
 use super::steal_graph::StealGraph;
-use super::{Version, cooperative, repair, static_first, steal_graph_1_21, unassigned};
+use super::{FranzVersion, cooperative, repair, static_first, steal_graph_1_21, unassigned};
 use crate::assignors::other_clients::go_group::GoGroup;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if an old franz-go panics.
 pub(super) fn assign(
     group: &GoGroup<'_>,
-    version: Version,
+    version: FranzVersion,
     racks: bool,
     cooperative: bool,
-    draws: &mut Draws,
+    draws: &mut GoDraws,
 ) -> Option<Vec<Vec<u32>>> {
     let members = static_first(group);
-    let mut topics = Map::new(draws, 0);
+    let mut topics = GoMap::new(draws, 0);
     for &member in &members {
         let mut subscribed = group.subscribed.get(member as usize).to_vec();
         subscribed.sort_unstable();
@@ -29,13 +29,13 @@ pub(super) fn assign(
     let mut known = topics.walk(draws);
     let hint = known.len();
     known.retain(|&topic| !group.partitions(topic as usize).is_empty());
-    let counts = Map::of(draws, hint, known);
+    let counts = GoMap::of(draws, hint, known);
     let mut balancer = Balancer::new(group, &members, counts.walk(draws));
     if !balancer.topic_of.is_empty() {
         if racks {
             let order = counts.walk(draws);
-            let order = Map::of(draws, order.len(), order).walk(draws);
-            balancer.racks = Racks::new(&balancer, group, &members, &order);
+            let order = GoMap::of(draws, order.len(), order).walk(draws);
+            balancer.racks = RackNumbers::new(&balancer, group, &members, &order);
         }
         balancer.balance(group, &members, version, draws)?;
     }
@@ -74,15 +74,15 @@ impl Balancer {
         &mut self,
         group: &GoGroup<'_>,
         members: &[u32],
-        version: Version,
-        draws: &mut Draws,
+        version: FranzVersion,
+        draws: &mut GoDraws,
     ) -> Option<()> {
         let stales = self.take_claims(group, members, draws);
         self.take_subscriptions(group, members, version);
         self.drop_unwanted(version)?;
         self.give_back_stales(&stales, version)?;
         self.original = self.owner.iter().map(|owner| owner.original).collect();
-        if version < Version::V1_22 {
+        if version < FranzVersion::V1_22 {
             for member in 0..self.plan.len() {
                 self.sort_by_number(member);
             }
@@ -94,14 +94,14 @@ impl Balancer {
         } else {
             self.level(&mut levels, version);
         }
-        if version >= Version::V1_22 {
+        if version >= FranzVersion::V1_22 {
             repair::run(self);
         }
         Some(())
     }
 
     /// `topicPotentials`; before 1.22, a member that names a topic twice counts as two.
-    fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[u32], version: Version) {
+    fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[u32], version: FranzVersion) {
         let mut topics = vec![None; group.topics()];
         for (topic, &name) in self.names.iter().enumerate() {
             topics[name as usize] = Some(topic);
@@ -112,7 +112,7 @@ impl Balancer {
                 group.subscribed.get(member as usize).iter().filter_map(|&name| topics[name as usize])
             {
                 let subscribers = &mut self.subscribers[topic];
-                if version < Version::V1_22 || subscribers.last() != Some(&number) {
+                if version < FranzVersion::V1_22 || subscribers.last() != Some(&number) {
                     subscribers.push(number);
                 }
             }
@@ -130,11 +130,11 @@ impl Balancer {
     }
 
     /// `balance` where all read the same: from the most loaded to the least loaded.
-    fn level(&mut self, levels: &mut Levels, version: Version) {
+    fn level(&mut self, levels: &mut Levels, version: FranzVersion) {
         if levels.highest() <= levels.lowest() + 1 {
             return;
         }
-        if version >= Version::V1_22 {
+        if version >= FranzVersion::V1_22 {
             for member in 0..self.plan.len() {
                 if self.plan[member].len() > levels.lowest() + 1 {
                     self.sort_by_number(member);
@@ -150,7 +150,7 @@ impl Balancer {
     }
 
     /// `balanceComplex`: the least loaded take from others, who may take from others again.
-    fn steal(&mut self, levels: &mut Levels, version: Version) -> Option<()> {
+    fn steal(&mut self, levels: &mut Levels, version: FranzVersion) -> Option<()> {
         let mut graph = StealGraph::new(self);
         while levels.len() > 1 {
             let (low, high) = (levels.lowest(), levels.highest());
@@ -158,7 +158,7 @@ impl Balancer {
                 break;
             }
             while let Some(member) = levels.first(low) {
-                let path = if version < Version::V1_22 {
+                let path = if version < FranzVersion::V1_22 {
                     steal_graph_1_21::path(self, &graph, member)
                 } else {
                     graph.path(self, member)

@@ -1,12 +1,12 @@
 //! Partitions that nobody had go to the least loaded member that reads the topic, by heaps as in franz-go.
 
-use super::Version;
-use super::balancer::{Balancer, NOBODY, Racks};
+use super::FranzVersion;
+use super::balancer::{Balancer, NOBODY, RackNumbers};
 
 /// Gives every partition that nobody has to a member.
-pub(super) fn assign(balancer: &mut Balancer, version: Version) {
+pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
     if balancer.complex {
-        if version < Version::V1_22 {
+        if version < FranzVersion::V1_22 {
             by_scanning(balancer);
         } else {
             by_heaps(balancer);
@@ -25,10 +25,11 @@ pub(super) fn assign(balancer: &mut Balancer, version: Version) {
 }
 
 /// `assignRackAware`: to the least loaded member in the rack of the partition's leader, up to an even share.
-fn in_their_racks(balancer: &mut Balancer, version: Version) {
+fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
     let Some(racks) = balancer.racks.take() else { return };
     let (partitions, members) = (balancer.topic_of.len(), balancer.plan.len());
-    let most = if version < Version::V1_22 { partitions.div_ceil(members) } else { partitions / members };
+    let most =
+        if version < FranzVersion::V1_22 { partitions.div_ceil(members) } else { partitions / members };
     let mut heaps = by_rack(&racks, &balancer.subscribers[0]);
     for heap in &mut heaps {
         initialize(heap, &balancer.plan);
@@ -40,7 +41,7 @@ fn in_their_racks(balancer: &mut Balancer, version: Version) {
         if let Some(member) = candidate.filter(|_| rack != 0) {
             balancer.give(partition, member);
             sift_down(heap, 0, &balancer.plan);
-            if version < Version::V1_22 {
+            if version < FranzVersion::V1_22 {
                 balancer.owner[partition as usize].original = member;
             }
         }
@@ -97,7 +98,7 @@ fn by_scanning(balancer: &mut Balancer) {
 }
 
 /// Members by rack; rack 0 has those without one.
-fn by_rack(racks: &Racks, members: &[u32]) -> Vec<Vec<u32>> {
+fn by_rack(racks: &RackNumbers, members: &[u32]) -> Vec<Vec<u32>> {
     let mut heaps = vec![Vec::new(); racks.count + 1];
     for &member in members {
         heaps[racks.members[member as usize] as usize].push(member);

@@ -1,10 +1,10 @@
 //! Partitions given to members and moved between them until that is balanced (`StickyAssignmentExecutor.balance`).
 
-use super::claims::Before;
+use super::claims::EarlierOwners;
 use super::hash_order::HashOrder;
-use super::movements::Movements;
-use super::readers::Readers;
-use super::rules::Rules;
+use super::movements::KafkaPythonMovements;
+use super::readers::SubscriptionReaders;
+use super::rules::ClientRules;
 use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::input::NONE;
 use crate::assignors::other_clients::gains::Gains;
@@ -15,11 +15,11 @@ use crate::{Error, Result};
 const LONG: u64 = 8;
 
 /// The state of one balancing.
-pub(super) struct Balance<'a> {
+pub(super) struct KafkaPythonBalance<'a> {
     group: &'a Numbered<'a>,
-    readers: Readers,
+    readers: SubscriptionReaders,
     hashes: HashOrder,
-    rules: Rules,
+    rules: ClientRules,
     /// By member, its partitions.
     lists: Vec<Vec<u32>>,
     /// By partition, its owner.
@@ -31,19 +31,19 @@ pub(super) struct Balance<'a> {
     ghosts: Vec<bool>,
     /// By number of partitions, then by id.
     sorted: SortedMembers,
-    movements: Movements,
+    movements: KafkaPythonMovements,
     /// The last found member that could gain, and the partition.
     gaining: Option<(u32, u32)>,
     revokes: bool,
 }
 
-impl<'a> Balance<'a> {
+impl<'a> KafkaPythonBalance<'a> {
     pub(super) fn new(
         group: &'a Numbered<'a>,
-        before: Before,
-        readers: Readers,
+        before: EarlierOwners,
+        readers: SubscriptionReaders,
         hashes: HashOrder,
-        rules: Rules,
+        rules: ClientRules,
     ) -> Self {
         let mut balance = Self {
             group,
@@ -55,7 +55,7 @@ impl<'a> Balance<'a> {
             fixed: vec![false; group.members()],
             ghosts: vec![false; group.members()],
             sorted: SortedMembers::new(&[], |_| false),
-            movements: Movements::default(),
+            movements: KafkaPythonMovements::default(),
             gaining: None,
             revokes: false,
             readers,

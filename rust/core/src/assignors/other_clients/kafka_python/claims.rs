@@ -6,15 +6,15 @@ use crate::assignors::Input;
 use crate::assignors::other_clients::numbered::Numbered;
 
 /// A member's claims as the leader reads them: a topic's place in the input, and a partition.
-pub(super) struct Claims {
+pub(super) struct MemberClaims {
     pub(super) generation: i32,
     pub(super) partitions: Vec<(u32, i32)>,
 }
 
 /// `StickyAssignorUserData`, member by member in the order given: by topic, in the order in which the topics first come.
-pub(super) fn user_data(input: &Input<'_>) -> Vec<Claims> {
+pub(super) fn user_data(input: &Input<'_>) -> Vec<MemberClaims> {
     (0..input.members.len())
-        .map(|member| Claims {
+        .map(|member| MemberClaims {
             generation: input.generations[member],
             partitions: by_topic(input, member).concat(),
         })
@@ -22,7 +22,7 @@ pub(super) fn user_data(input: &Input<'_>) -> Vec<Claims> {
 }
 
 /// `OwnedPartitions` of subscription version 1, which has no generation: by topic, the partitions sorted.
-pub(super) fn owned_partitions(input: &Input<'_>) -> Vec<Claims> {
+pub(super) fn owned_partitions(input: &Input<'_>) -> Vec<MemberClaims> {
     if input.options.as_read {
         return user_data(input);
     }
@@ -31,7 +31,7 @@ pub(super) fn owned_partitions(input: &Input<'_>) -> Vec<Claims> {
         for pairs in &mut topics {
             pairs.sort_unstable();
         }
-        Claims { generation: -1, partitions: topics.concat() }
+        MemberClaims { generation: -1, partitions: topics.concat() }
     };
     (0..input.members.len()).map(sorted).collect()
 }
@@ -49,7 +49,7 @@ fn by_topic(input: &Input<'_>, member: usize) -> Vec<Vec<(u32, i32)>> {
 }
 
 /// Who owned what (`_init_current_assignments`).
-pub(super) struct Before {
+pub(super) struct EarlierOwners {
     /// Whether nobody claims anything, not even a missing partition.
     pub(super) is_fresh: bool,
     /// By member, its partitions in the order in which they were first claimed by anybody.
@@ -58,11 +58,11 @@ pub(super) struct Before {
     pub(super) previous: Vec<Option<u32>>,
 }
 
-impl Before {
-    pub(super) fn new(group: &Numbered<'_>, claims: &[Claims]) -> Self {
+impl EarlierOwners {
+    pub(super) fn new(group: &Numbered<'_>, claims: &[MemberClaims]) -> Self {
         let mut claimants: Vec<Vec<(i32, u32)>> = vec![Vec::new(); group.partitions()];
         let mut order = Vec::new();
-        for (&member, Claims { generation, partitions }) in group.numbers.iter().zip(claims) {
+        for (&member, MemberClaims { generation, partitions }) in group.numbers.iter().zip(claims) {
             for partition in partitions.iter().filter_map(|&pair| group.partition(pair)) {
                 let known = &mut claimants[partition as usize];
                 if known.is_empty() {

@@ -5,7 +5,7 @@ use crate::assignors::{Assignment, Input};
 use crate::{Error, Result};
 
 /// Sorts members, as places in the input, into the order of their turns.
-pub(super) type Order = fn(&Input<'_>, &[u32]) -> Vec<u32>;
+pub(super) type MemberOrder = fn(&Input<'_>, &[u32]) -> Vec<u32>;
 
 /// By their IDs only.
 pub(super) fn by_id(input: &Input<'_>, members: &[u32]) -> Vec<u32> {
@@ -29,7 +29,7 @@ pub(super) fn last_runs(input: &Input<'_>, members: &[u32]) -> Vec<u32> {
 }
 
 /// `RangePartitionAssignor.assign`. A member that names a topic twice is in its row twice, and its last range counts.
-pub(super) fn range(input: &Input<'_>, order: Order) -> Assignment {
+pub(super) fn range(input: &Input<'_>, order: MemberOrder) -> Assignment {
     let mut readers = vec![Vec::new(); input.topics.len()];
     for member in 0..input.members.len() {
         for &topic in input.subscribed.get(member) {
@@ -61,7 +61,7 @@ pub(super) fn range(input: &Input<'_>, order: Order) -> Assignment {
 /// for an ID as soon as a member has to be skipped.
 pub(super) fn round_robin(
     input: &Input<'_>,
-    order: Order,
+    order: MemberOrder,
     raises: Option<&'static str>,
 ) -> Result<Assignment> {
     let members: Vec<u32> = (0..).take(input.members.len()).collect();

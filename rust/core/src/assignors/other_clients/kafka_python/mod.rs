@@ -10,7 +10,7 @@ mod rules;
 mod sticky;
 
 use super::ClientAssignor;
-use rules::Rules;
+use rules::ClientRules;
 
 /// Those of kafka-python: 2.3.0 added static members, 3.0.0 `cooperative-sticky`, and 3.0.12 stopped circles.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
@@ -21,17 +21,20 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
     }),
     ClientAssignor::new("kafka-python:roundrobin@2.2", |input| eager::round_robin(input, eager::by_id, None)),
     ClientAssignor::new("kafka-python:sticky", |input| {
-        sticky::sticky(input, Rules { assignor: "kafka-python:sticky", undoes_both: true })
+        sticky::sticky(input, ClientRules { assignor: "kafka-python:sticky", undoes_both: true })
     }),
     ClientAssignor::new("kafka-python:sticky@3.0.11", |input| {
-        sticky::sticky(input, Rules { assignor: "kafka-python:sticky@3.0.11", undoes_both: false })
+        sticky::sticky(input, ClientRules { assignor: "kafka-python:sticky@3.0.11", undoes_both: false })
     }),
     ClientAssignor::new("kafka-python:cooperative-sticky", |input| {
-        sticky::cooperative(input, Rules { assignor: "kafka-python:cooperative-sticky", undoes_both: true })
+        sticky::cooperative(
+            input,
+            ClientRules { assignor: "kafka-python:cooperative-sticky", undoes_both: true },
+        )
     }),
     ClientAssignor::new("kafka-python:cooperative-sticky@3.0.11", |input| {
         let assignor = "kafka-python:cooperative-sticky@3.0.11";
-        sticky::cooperative(input, Rules { assignor, undoes_both: false })
+        sticky::cooperative(input, ClientRules { assignor, undoes_both: false })
     }),
 ];
 
@@ -40,6 +43,6 @@ pub(super) const AIOKAFKA: &[ClientAssignor] = &[
     ClientAssignor::new("aiokafka:range", |input| Ok(eager::range(input, eager::by_id))),
     ClientAssignor::new("aiokafka:roundrobin", |input| eager::round_robin(input, eager::by_id, None)),
     ClientAssignor::new("aiokafka:sticky", |input| {
-        sticky::sticky(input, Rules { assignor: "aiokafka:sticky", undoes_both: false })
+        sticky::sticky(input, ClientRules { assignor: "aiokafka:sticky", undoes_both: false })
     }),
 ];

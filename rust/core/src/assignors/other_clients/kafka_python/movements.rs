@@ -7,14 +7,14 @@ use crate::assignors::other_clients::numbered::Numbered;
 
 /// The movements of one balancing.
 #[derive(Clone, Default, PartialEq)]
-pub(super) struct Movements {
+pub(super) struct KafkaPythonMovements {
     /// Topic, source and destination, and the partitions that went this way.
     ways: BTreeMap<(u32, u32, u32), Vec<u32>>,
     /// By partition, where it came from and where it went.
     moved: BTreeMap<u32, (u32, u32)>,
 }
 
-impl Movements {
+impl KafkaPythonMovements {
     /// The partition that moves instead of this one: one of the same topic that came the opposite way, if there is one.
     pub(super) fn instead(
         &self,

@@ -3,7 +3,7 @@
 use crate::assignors::other_clients::numbered::Numbered;
 
 /// Who may read what.
-pub(super) struct Readers {
+pub(super) struct SubscriptionReaders {
     /// By topic, its readers in the order given; a member that names it twice is there twice.
     pub(super) of_topic: Vec<Vec<u32>>,
     /// By member, its topics, sorted, each once.
@@ -12,7 +12,7 @@ pub(super) struct Readers {
     pub(super) most: Vec<usize>,
 }
 
-impl Readers {
+impl SubscriptionReaders {
     pub(super) fn new(group: &Numbered<'_>) -> Self {
         let mut of_topic = vec![Vec::new(); group.topics.len()];
         for &member in &group.numbers {

@@ -2,7 +2,7 @@
 
 /// The rules of one client and version.
 #[derive(Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct ClientRules {
     pub(super) assignor: &'static str,
     /// Whether a substitute that moved earlier moves back together with the partition, or moves on alone.
     pub(super) undoes_both: bool,

@@ -1,23 +1,23 @@
 //! `StickyPartitionAssignor` and `CooperativeStickyAssignor`: the general algorithm of KIP-54 for every group.
 
-use super::balance::Balance;
-use super::claims::{Before, Claims, owned_partitions, user_data};
+use super::balance::KafkaPythonBalance;
+use super::claims::{EarlierOwners, MemberClaims, owned_partitions, user_data};
 use super::hash_order::HashOrder;
-use super::readers::Readers;
-use super::rules::Rules;
+use super::readers::SubscriptionReaders;
+use super::rules::ClientRules;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Assignment, Input};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
-pub(super) fn sticky(input: &Input<'_>, rules: Rules) -> Result<Assignment> {
+pub(super) fn sticky(input: &Input<'_>, rules: ClientRules) -> Result<Assignment> {
     let group = numbered(input, rules)?;
     let (lists, hashes) = assigned(&group, &user_data(input), rules)?;
     Ok(group.answer(&lists, hashes.chance()))
 }
 
 /// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from its new owner.
-pub(super) fn cooperative(input: &Input<'_>, rules: Rules) -> Result<Assignment> {
+pub(super) fn cooperative(input: &Input<'_>, rules: ClientRules) -> Result<Assignment> {
     let mut group = numbered(input, rules)?;
     // Its metadata have the topics sorted.
     for topics in &mut group.subscribed {
@@ -37,7 +37,7 @@ pub(super) fn cooperative(input: &Input<'_>, rules: Rules) -> Result<Assignment>
     Ok(group.answer(&lists, hashes.chance()))
 }
 
-fn numbered<'a>(input: &'a Input<'a>, rules: Rules) -> Result<Numbered<'a>> {
+fn numbered<'a>(input: &'a Input<'a>, rules: ClientRules) -> Result<Numbered<'a>> {
     if input.members.is_empty() {
         let reason = "it has no members, upon which the client throws TypeError".to_owned();
         return Err(Error::ClientFails { assignor: rules.assignor, reason });
@@ -46,12 +46,16 @@ fn numbered<'a>(input: &'a Input<'a>, rules: Rules) -> Result<Numbered<'a>> {
 }
 
 /// Each member's partitions by topic and number, before anything is withheld (`StickyAssignmentExecutor`).
-fn assigned(group: &Numbered<'_>, claims: &[Claims], rules: Rules) -> Result<(Vec<Vec<u32>>, HashOrder)> {
-    let before = Before::new(group, claims);
+fn assigned(
+    group: &Numbered<'_>,
+    claims: &[MemberClaims],
+    rules: ClientRules,
+) -> Result<(Vec<Vec<u32>>, HashOrder)> {
+    let before = EarlierOwners::new(group, claims);
     let mut hashes = HashOrder::new(group.input.options.seed);
-    let readers = Readers::new(group);
+    let readers = SubscriptionReaders::new(group);
     let sorted = sorted_partitions(group, &before, &readers, &mut hashes);
-    let mut lists = Balance::new(group, before, readers, hashes, rules).run(sorted)?;
+    let mut lists = KafkaPythonBalance::new(group, before, readers, hashes, rules).run(sorted)?;
     for list in &mut lists.0 {
         list.sort_unstable();
     }
@@ -61,8 +65,8 @@ fn assigned(group: &Numbered<'_>, claims: &[Claims], rules: Rules) -> Result<(Ve
 /// `_populate_sorted_partitions`.
 fn sorted_partitions(
     group: &Numbered<'_>,
-    before: &Before,
-    readers: &Readers,
+    before: &EarlierOwners,
+    readers: &SubscriptionReaders,
     hashes: &mut HashOrder,
 ) -> Vec<u32> {
     let count = |partition: &u32| readers.of_topic[group.topic_of[*partition as usize] as usize].len();

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use super::claims::Claims;
+use super::claims::LibrdkafkaClaims;
 use super::leader::Leader;
 
 /// What members keep, then what nobody owns, then what is owned but assigned to nobody, which goes back to its claimant
 /// even if that no longer reads the topic. The last claimant in the order of members counts as the owner.
-pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -> Vec<Vec<u32>> {
+pub(super) fn adjust(leader: &Leader<'_>, claims: &LibrdkafkaClaims, lists: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let pairs = |lists: &[Vec<u32>]| -> Vec<(u32, u32)> {
         let of = |&member: &u32| {
             lists[member as usize].iter().map(move |&partition| (partition, member)).collect()

@@ -1,11 +1,11 @@
 //! Partitions given to members and moved between them until that is balanced (`balance`).
 
-use super::claims::Claims;
+use super::claims::LibrdkafkaClaims;
 use super::fails::{NAME, dies};
 use super::leader::Leader;
-use super::movements::{Moved, Movements};
-use super::readers::Readers;
-use super::version::Version;
+use super::movements::{Moved, PointerMovements};
+use super::readers::LibrdkafkaReaders;
+use super::version::LibrdkafkaVersion;
 use crate::assignors::NoRack;
 use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::input::NONE;
@@ -15,10 +15,10 @@ use crate::{Error, Result};
 const MOST_ROUNDS: u32 = 1 << 16;
 
 /// The state of one balancing.
-pub(super) struct Balance<'a> {
+pub(super) struct LibrdkafkaBalance<'a> {
     pub(super) leader: &'a Leader<'a>,
-    claims: &'a Claims,
-    pub(super) readers: Readers,
+    claims: &'a LibrdkafkaClaims,
+    pub(super) readers: LibrdkafkaReaders,
     /// By member, its partitions.
     pub(super) lists: Vec<Vec<u32>>,
     /// By partition, its owner, which at first is its last claimant and may not have it in its list.
@@ -31,15 +31,19 @@ pub(super) struct Balance<'a> {
     pub(super) fixed: Vec<bool>,
     /// By number of partitions, then by id.
     pub(super) sorted: SortedMembers,
-    movements: Movements,
+    movements: PointerMovements,
     /// The last found member that could gain, and the partition.
     pub(super) gaining: Option<(u32, u32)>,
     by_rack: bool,
     revokes: bool,
 }
 
-impl<'a> Balance<'a> {
-    pub(super) fn new(leader: &'a Leader<'a>, claims: &'a Claims, readers: Readers) -> Self {
+impl<'a> LibrdkafkaBalance<'a> {
+    pub(super) fn new(
+        leader: &'a Leader<'a>,
+        claims: &'a LibrdkafkaClaims,
+        readers: LibrdkafkaReaders,
+    ) -> Self {
         let partitions = leader.group.partitions();
         let mut balance = Self {
             lists: claims.lists.clone(),
@@ -48,7 +52,7 @@ impl<'a> Balance<'a> {
             is_doubled: false,
             fixed: vec![true; leader.group.members()],
             sorted: SortedMembers::new(&[], |_| false),
-            movements: Movements::default(),
+            movements: PointerMovements::default(),
             gaining: None,
             by_rack: leader.has_racks(&leader.topics),
             revokes: false,
@@ -89,8 +93,8 @@ impl<'a> Balance<'a> {
         let mut unassigned: Vec<u32> =
             partitions.iter().copied().filter(|&each| !self.is_listed[each as usize]).collect();
         // 1.6 looks up the count under the member's ID.
-        let is_initial =
-            self.leader.version > Version::UpTo16 && self.sorted.bounds().is_none_or(|(_, most)| most == 0);
+        let is_initial = self.leader.version > LibrdkafkaVersion::UpTo16
+            && self.sorted.bounds().is_none_or(|(_, most)| most == 0);
         let mut left = unassigned.clone();
         if self.by_rack {
             left.retain(|&partition| !self.assign(partition, true));

@@ -2,19 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::balance::Balance;
+use super::balance::LibrdkafkaBalance;
 use super::fails::NAME;
-use super::version::Version;
+use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::gains::Gains;
 use crate::{Error, Result};
 
-impl Balance<'_> {
+impl LibrdkafkaBalance<'_> {
     /// `isBalanced`.
     pub(super) fn is_balanced(&mut self) -> Result<bool> {
         if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
             return Ok(true);
         }
-        if self.leader.version != Version::Today {
+        if self.leader.version != LibrdkafkaVersion::Today {
             return self.is_balanced_as_before();
         }
         if self.is_doubled {
@@ -42,7 +42,11 @@ impl Balance<'_> {
             }
             let most = self.readers.most[member as usize];
             // 1.6 compares with the number of members.
-            let all = if self.leader.version == Version::UpTo16 { self.leader.members.len() } else { most };
+            let all = if self.leader.version == LibrdkafkaVersion::UpTo16 {
+                self.leader.members.len()
+            } else {
+                most
+            };
             if count == all {
                 place += 1;
                 continue;
@@ -101,7 +105,7 @@ impl Balance<'_> {
 
     /// Whether the result is no better than before.
     pub(super) fn is_no_better(&self, before: &[Vec<u32>]) -> bool {
-        if self.leader.version != Version::UpTo16 {
+        if self.leader.version != LibrdkafkaVersion::UpTo16 {
             return self.score(&self.lists) >= self.score(before);
         }
         // 1.6 keeps only the difference of the last pair. Its map is walked newest member first, and its copy with the

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::leader::Leader;
-use super::version::Version;
+use super::version::LibrdkafkaVersion;
 
 /// Partitions that members own; missing ones are numbered after the existing ones.
-pub(super) struct Claims {
+pub(super) struct LibrdkafkaClaims {
     /// By member, its claims, in its order.
     pub(super) of: Vec<Vec<u32>>,
     /// The missing partitions: a topic's place in the input, and a number.
@@ -19,7 +19,7 @@ pub(super) struct Claims {
     pub(super) owner: HashMap<u32, u32>,
 }
 
-impl Claims {
+impl LibrdkafkaClaims {
     pub(super) fn new(leader: &Leader<'_>) -> Self {
         let group = &leader.group;
         let mut claims = Self {
@@ -42,7 +42,7 @@ impl Claims {
                     })
                 });
                 claims.of[member as usize].push(partition);
-                if leader.version == Version::UpTo16 {
+                if leader.version == LibrdkafkaVersion::UpTo16 {
                     // It looks at the new assignment, which is still empty.
                     continue;
                 }

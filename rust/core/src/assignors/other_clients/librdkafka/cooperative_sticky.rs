@@ -3,25 +3,25 @@
 use std::collections::BinaryHeap;
 
 use super::adjustment::adjust;
-use super::balance::Balance;
-use super::claims::Claims;
+use super::balance::LibrdkafkaBalance;
+use super::claims::LibrdkafkaClaims;
 use super::fails::{dies, dies_since};
 use super::leader::Leader;
-use super::readers::Readers;
-use super::version::Version;
+use super::readers::LibrdkafkaReaders;
+use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::answer;
 use crate::assignors::{Assignment, Input, NoRack};
 use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
-pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> {
+pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
     assigned(input, version).map_err(|error| match error {
         Error::ClientFails { reason, .. } => Error::ClientFails { assignor: version.assignor(), reason },
         other => other,
     })
 }
 
-fn assigned(input: &Input<'_>, version: Version) -> Result<Assignment> {
+fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
     let leader = Leader::new(input, version)?;
     if leader.members.is_empty() {
         return Err(dies(
@@ -36,10 +36,10 @@ fn assigned(input: &Input<'_>, version: Version) -> Result<Assignment> {
         );
         return Err(dies_since("2.2.0", &reason));
     }
-    let mut claims = Claims::new(&leader);
-    let readers = Readers::new(&leader);
+    let mut claims = LibrdkafkaClaims::new(&leader);
+    let readers = LibrdkafkaReaders::new(&leader);
     let sorted = sorted_partitions(&leader, &mut claims, &readers);
-    let lists = Balance::new(&leader, &claims, readers).run(sorted)?;
+    let lists = LibrdkafkaBalance::new(&leader, &claims, readers).run(sorted)?;
     let adjusted = adjust(&leader, &claims, &lists);
     let pair = |&partition: &u32| match (partition as usize).checked_sub(leader.group.partitions()) {
         Some(absent) => claims.absent[absent],
@@ -64,7 +64,11 @@ fn are_identical(leader: &Leader<'_>) -> bool {
 }
 
 /// `sortPartitions`: the order in which partitions are considered.
-fn sorted_partitions(leader: &Leader<'_>, claims: &mut Claims, readers: &Readers) -> Vec<u32> {
+fn sorted_partitions(
+    leader: &Leader<'_>,
+    claims: &mut LibrdkafkaClaims,
+    readers: &LibrdkafkaReaders,
+) -> Vec<u32> {
     let group = &leader.group;
     if !are_identical(leader) {
         let mut all: Vec<u32> = (0..).take(group.partitions()).collect();

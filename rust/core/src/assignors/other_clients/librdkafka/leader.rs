@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::version::Version;
+use super::version::LibrdkafkaVersion;
 use crate::Result;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Input, NoRack};
@@ -13,30 +13,30 @@ const MOST_TOPICS: usize = 10_000;
 /// A group as the leader reads it.
 pub(super) struct Leader<'a> {
     pub(super) group: Numbered<'a>,
-    pub(super) version: Version,
+    pub(super) version: LibrdkafkaVersion,
     /// The members that are not left out, in the order of the `JoinGroup` response.
     pub(super) members: Vec<u32>,
     /// The topics with their members, in the order of the Metadata response.
-    pub(super) topics: Vec<Topic>,
+    pub(super) topics: Vec<ReadTopic>,
     /// By topic, then by partition, the racks of its replicas, sorted and each once.
     racks: Vec<Vec<Vec<u32>>>,
 }
 
 /// A topic that somebody subscribes to (`rd_kafka_assignor_topic_t`).
-pub(super) struct Topic {
+pub(super) struct ReadTopic {
     pub(super) topic: u32,
     pub(super) members: Vec<u32>,
 }
 
 impl<'a> Leader<'a> {
-    pub(super) fn new(input: &'a Input<'a>, version: Version) -> Result<Self> {
+    pub(super) fn new(input: &'a Input<'a>, version: LibrdkafkaVersion) -> Result<Self> {
         let group = Numbered::new(input)?;
         let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&input.subscribed.get(place).len());
         let members: Vec<_> =
             (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
         let mut topics: Vec<_> = (0..)
             .take(group.topics.len())
-            .map(|topic| Topic {
+            .map(|topic| ReadTopic {
                 topic,
                 members: members
                     .iter()
@@ -89,11 +89,11 @@ impl<'a> Leader<'a> {
     }
 
     /// `rd_kafka_use_rack_aware_assignment`: whether racks matter to these topics.
-    pub(super) fn has_racks(&self, topics: &[Topic]) -> bool {
+    pub(super) fn has_racks(&self, topics: &[ReadTopic]) -> bool {
         let mut of_members: Vec<_> =
             topics.iter().flat_map(|topic| &topic.members).filter_map(|&member| self.rack(member)).collect();
         of_members.sort_unstable();
-        let of_partitions = |topic: &Topic| &self.racks[topic.topic as usize];
+        let of_partitions = |topic: &ReadTopic| &self.racks[topic.topic as usize];
         let mut all: Vec<_> = topics.iter().flat_map(of_partitions).flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
@@ -105,7 +105,7 @@ impl<'a> Leader<'a> {
     }
 }
 
-fn racks(group: &Numbered<'_>, version: Version) -> Vec<Vec<Vec<u32>>> {
+fn racks(group: &Numbered<'_>, version: LibrdkafkaVersion) -> Vec<Vec<Vec<u32>>> {
     let input = group.input;
     if input.racks.is_empty() || !version.has_racks() {
         return vec![Vec::new(); group.topics.len()];

@@ -17,23 +17,23 @@ mod round_robin;
 mod version;
 
 use super::ClientAssignor;
-use version::Version;
+use version::LibrdkafkaVersion;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("librdkafka:range", |input| range::assign(input, Version::Today)),
-    ClientAssignor::new("librdkafka:range@2.1", |input| range::assign(input, Version::UpTo21)),
+    ClientAssignor::new("librdkafka:range", |input| range::assign(input, LibrdkafkaVersion::Today)),
+    ClientAssignor::new("librdkafka:range@2.1", |input| range::assign(input, LibrdkafkaVersion::UpTo21)),
     ClientAssignor::new("librdkafka:roundrobin", round_robin::assign),
     ClientAssignor::new("librdkafka:cooperative-sticky", |input| {
-        cooperative_sticky::assign(input, Version::Today)
+        cooperative_sticky::assign(input, LibrdkafkaVersion::Today)
     }),
     ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |input| {
-        cooperative_sticky::assign(input, Version::UpTo260)
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo260)
     }),
     ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |input| {
-        cooperative_sticky::assign(input, Version::UpTo21)
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo21)
     }),
     ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |input| {
-        cooperative_sticky::assign(input, Version::UpTo16)
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo16)
     }),
 ];

@@ -32,14 +32,14 @@ pub(super) enum Pointer {
 
 /// A pointer to a topic's name.
 #[derive(Clone, Copy)]
-enum Name {
+enum TopicName {
     Lasting,
     /// The name of a partition in a list of movements.
     Of(usize),
 }
 
 /// The partitions that have moved from one member to another.
-struct List {
+struct MovementList {
     /// Each with the number of its copy of the topic's name.
     partitions: Vec<(u32, usize)>,
     room: usize,
@@ -50,30 +50,30 @@ struct List {
 
 /// A topic's movements: by source and destination the pair that the entry's key points to, and the list.
 struct OfTopic {
-    name: Name,
+    name: TopicName,
     ways: HashMap<(u32, u32), (usize, usize)>,
 }
 
 /// An entry of `partitionMovements`.
-struct Entry {
+struct MovedEntry {
     key: Pointer,
     pair: usize,
 }
 
 /// The movements of one balancing.
 #[derive(Default)]
-pub(super) struct Movements {
+pub(super) struct PointerMovements {
     /// By the partition whose hash code an entry has; the newest entry is last.
-    moved: HashMap<u32, Vec<Entry>>,
+    moved: HashMap<u32, Vec<MovedEntry>>,
     topics: HashMap<u32, OfTopic>,
     /// Source and destination, and whether the pair has been freed.
     pairs: Vec<((u32, u32), bool)>,
-    lists: Vec<List>,
+    lists: Vec<MovementList>,
     /// By number, whether a copy of a topic's name has been freed.
     names: Vec<bool>,
 }
 
-impl Movements {
+impl PointerMovements {
     /// `PartitionMovements_getTheActualPartitionToBeMoved`.
     pub(super) fn instead(&self, moved: Moved) -> Result<Pointer> {
         let lasting = Pointer::Lasting(moved.partition);
@@ -171,14 +171,15 @@ impl Movements {
                     self.pairs[old].1 = true;
                 }
             }
-            None => self.moved.entry(partition).or_default().push(Entry { key: pointer, pair }),
+            None => self.moved.entry(partition).or_default().push(MovedEntry { key: pointer, pair }),
         }
         if self.topic(topic)?.is_none() {
             let name = match pointer {
-                Pointer::Lasting(_) => Name::Lasting,
-                Pointer::First { list, .. } => {
-                    self.lists[list].partitions.first().map_or(Name::Lasting, |&(_, name)| Name::Of(name))
-                }
+                Pointer::Lasting(_) => TopicName::Lasting,
+                Pointer::First { list, .. } => self.lists[list]
+                    .partitions
+                    .first()
+                    .map_or(TopicName::Lasting, |&(_, name)| TopicName::Of(name)),
             };
             self.topics.insert(topic, OfTopic { name, ways: HashMap::new() });
         }
@@ -188,7 +189,7 @@ impl Movements {
         };
         let list = known.unwrap_or(self.lists.len());
         if known.is_none() {
-            self.lists.push(List { partitions: Vec::new(), room: ROOM, moves: 0, is_freed: false });
+            self.lists.push(MovementList { partitions: Vec::new(), room: ROOM, moves: 0, is_freed: false });
             if let Some(of_topic) = self.topics.get_mut(&topic) {
                 of_topic.ways.insert(way, (pair, list));
             }
@@ -205,7 +206,7 @@ impl Movements {
     }
 
     /// The newest entry whose key leads to a partition.
-    fn entry(&self, partition: u32) -> Result<Option<&Entry>> {
+    fn entry(&self, partition: u32) -> Result<Option<&MovedEntry>> {
         let place = self.entry_place(partition)?;
         Ok(place.and_then(|place| self.moved.get(&partition)?.get(place)))
     }
@@ -222,7 +223,7 @@ impl Movements {
 
     fn topic(&self, topic: u32) -> Result<Option<&OfTopic>> {
         match self.topics.get(&topic) {
-            Some(OfTopic { name: Name::Of(name), .. }) if self.names[*name] => Err(freed()),
+            Some(OfTopic { name: TopicName::Of(name), .. }) if self.names[*name] => Err(freed()),
             found => Ok(found),
         }
     }

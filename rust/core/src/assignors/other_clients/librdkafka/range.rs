@@ -1,12 +1,12 @@
 //! `range`: each topic's partitions in ranges over its members, by rack first if racks matter (KIP-881).
 
-use super::leader::{Leader, Topic};
-use super::version::Version;
+use super::leader::{Leader, ReadTopic};
+use super::version::LibrdkafkaVersion;
 use crate::Result;
 use crate::assignors::{Assignment, Input};
 
 /// `rd_kafka_range_assignor_assign_cb`.
-pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> {
+pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
     let mut leader = Leader::new(input, version)?;
     let mut topics = std::mem::take(&mut leader.topics);
     for topic in &mut topics {
@@ -15,13 +15,13 @@ pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> 
     if version.has_racks() {
         // Topics with the same members and equally many partitions are together.
         topics.sort_by(|one, other| {
-            let count = |topic: &Topic| leader.count(topic.topic);
+            let count = |topic: &ReadTopic| leader.count(topic.topic);
             one.members.cmp(&other.members).then_with(|| count(one).cmp(&count(other)))
         });
     }
-    let mut states: Vec<_> = topics.iter().map(|topic| State::new(&leader, topic)).collect();
+    let mut states: Vec<_> = topics.iter().map(|topic| DealtTopic::new(&leader, topic)).collect();
     let mut lists = vec![Vec::new(); leader.group.members()];
-    let alike = |one: &State<'_>, other: &State<'_>| {
+    let alike = |one: &DealtTopic<'_>, other: &DealtTopic<'_>| {
         one.topic.members == other.topic.members && one.is_left.len() == other.is_left.len()
     };
     for bucket in states.chunk_by_mut(alike) {
@@ -41,9 +41,9 @@ pub(super) fn assign(input: &Input<'_>, version: Version) -> Result<Assignment> 
 }
 
 /// A topic while it is dealt out (`rd_kafka_topic_assignment_state_t`).
-struct State<'a> {
+struct DealtTopic<'a> {
     leader: &'a Leader<'a>,
-    topic: &'a Topic,
+    topic: &'a ReadTopic,
     /// By partition, whether nobody has it yet.
     is_left: Vec<bool>,
     /// How many partitions each of the topic's members has.
@@ -53,8 +53,8 @@ struct State<'a> {
     extra: usize,
 }
 
-impl<'a> State<'a> {
-    fn new(leader: &'a Leader<'a>, topic: &'a Topic) -> Self {
+impl<'a> DealtTopic<'a> {
+    fn new(leader: &'a Leader<'a>, topic: &'a ReadTopic) -> Self {
         let (count, members) = (leader.count(topic.topic), topic.members.len());
         Self {
             leader,
@@ -103,7 +103,7 @@ impl<'a> State<'a> {
 
 /// `rd_kafka_assign_co_partitioned`: a partition number of all the topics goes to the first member that is near all of
 /// them and has room in each; a member without a rack is near none.
-fn deal_co_partitioned(states: &mut [State<'_>], lists: &mut [Vec<u32>]) {
+fn deal_co_partitioned(states: &mut [DealtTopic<'_>], lists: &mut [Vec<u32>]) {
     let Some(first) = states.first() else { return };
     let (count, members) = (first.is_left.len(), first.topic.members.len());
     for number in 0..count {

@@ -3,7 +3,7 @@
 use super::leader::Leader;
 
 /// Who may read what.
-pub(super) struct Readers {
+pub(super) struct LibrdkafkaReaders {
     /// By topic, its readers in the order of members.
     pub(super) of_topic: Vec<Vec<u32>>,
     /// By member, its topics, sorted, each once.
@@ -12,7 +12,7 @@ pub(super) struct Readers {
     pub(super) most: Vec<usize>,
 }
 
-impl Readers {
+impl LibrdkafkaReaders {
     pub(super) fn new(leader: &Leader<'_>) -> Self {
         let mut readers = Self {
             of_topic: vec![Vec::new(); leader.group.topics.len()],

@@ -1,13 +1,13 @@
 //! `roundrobin`: all partitions in turn.
 
 use super::leader::Leader;
-use super::version::Version;
+use super::version::LibrdkafkaVersion;
 use crate::Result;
 use crate::assignors::{Assignment, Input};
 
 /// `rd_kafka_roundrobin_assignor_assign_cb`.
 pub(super) fn assign(input: &Input<'_>) -> Result<Assignment> {
-    let leader = Leader::new(input, Version::Today)?;
+    let leader = Leader::new(input, LibrdkafkaVersion::Today)?;
     let mut lists = vec![Vec::new(); leader.group.members()];
     let mut topics: Vec<_> = leader.topics.iter().map(|topic| topic.topic).collect();
     topics.sort_unstable();

@@ -2,7 +2,7 @@
 
 /// A version and the earlier ones, back to the version that the line above names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Version {
+pub(super) enum LibrdkafkaVersion {
     /// 1.6.0 and 1.6.1, the first ones with `cooperative-sticky`, whose leader ignores what members own.
     UpTo16,
     /// 1.7.0 to 2.1.1: without racks and generations.
@@ -13,7 +13,7 @@ pub(super) enum Version {
     Today,
 }
 
-impl Version {
+impl LibrdkafkaVersion {
     /// The name of its `cooperative-sticky`.
     pub(super) fn assignor(self) -> &'static str {
         match self {

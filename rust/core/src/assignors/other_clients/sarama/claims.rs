@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use crate::assignors::other_clients::go_group::GoGroup;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// What the members own at first. Partitions that the brokers do not have are numbered after all others.
-pub(super) struct Claims {
+pub(super) struct SaramaClaims {
     /// Members that own something, the keys of `currentAssignment`.
-    pub(super) owners: Map,
+    pub(super) owners: GoMap,
     /// By member, what it owns.
     pub(super) owned: Vec<Vec<u32>>,
     /// By partition, who owned it before its owner.
     pub(super) previous: BTreeMap<u32, u32>,
 }
 
-impl Claims {
+impl SaramaClaims {
     /// From members in the order of their map. Among a generation's claims on a partition, the first one counts; among
     /// generations, the newest.
-    pub(super) fn new(group: &GoGroup<'_>, members: &[u32], cooperative: bool, draws: &mut Draws) -> Self {
+    pub(super) fn new(group: &GoGroup<'_>, members: &[u32], cooperative: bool, draws: &mut GoDraws) -> Self {
         let mut beyond = BTreeMap::new();
         let mut claims: BTreeMap<u32, BTreeMap<i32, u32>> = BTreeMap::new();
-        let mut order = Map::new(draws, 0);
+        let mut order = GoMap::new(draws, 0);
         for &member in members {
             let generation = group.generations[member as usize];
             for (topic, number) in sent(group, member, cooperative, draws) {
@@ -35,7 +35,7 @@ impl Claims {
             }
         }
         let mut owned = vec![Vec::new(); group.members()];
-        let (mut owners, mut previous) = (Map::new(draws, 0), BTreeMap::new());
+        let (mut owners, mut previous) = (GoMap::new(draws, 0), BTreeMap::new());
         for partition in order.walk(draws) {
             let mut newest = claims[&partition].values().rev();
             if let Some(&owner) = newest.next() {
@@ -51,9 +51,9 @@ impl Claims {
 }
 
 /// A member's claims in the order in which the leader reads them; for `sticky`, they are sent in two maps by topic.
-fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut Draws) -> Vec<(u32, i32)> {
+fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut GoDraws) -> Vec<(u32, i32)> {
     let owned = group.owned.get(member as usize);
-    let mut topics = Map::of(draws, 0, owned.iter().map(|&(topic, _)| topic));
+    let mut topics = GoMap::of(draws, 0, owned.iter().map(|&(topic, _)| topic));
     let mut order = Vec::new();
     if cooperative {
         let mut seen = vec![false; group.topics()];
@@ -62,7 +62,7 @@ fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut Draws) 
     } else {
         for _ in 0..2 {
             order = topics.walk(draws);
-            topics = Map::of(draws, order.len(), order.iter().copied());
+            topics = GoMap::of(draws, order.len(), order.iter().copied());
         }
     }
     let of = |topic| owned.iter().copied().filter(move |&(other, _)| other == topic);

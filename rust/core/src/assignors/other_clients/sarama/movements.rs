@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::assignors::other_clients::go_group::GoGroup;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// The movements of one balancing.
-pub(super) struct Movements {
+pub(super) struct SaramaMovements {
     /// By topic, source and destination, the partitions that went this way.
-    ways: BTreeMap<(u32, u32, u32), Map>,
+    ways: BTreeMap<(u32, u32, u32), GoMap>,
     /// By partition, where it came from and where it went.
     moved: Vec<Option<(u32, u32)>>,
 }
 
-impl Movements {
+impl SaramaMovements {
     pub(super) fn new(group: &GoGroup<'_>) -> Self {
         Self { ways: BTreeMap::new(), moved: vec![None; group.topic_of.len()] }
     }
@@ -26,7 +26,7 @@ impl Movements {
         partition: u32,
         from: u32,
         to: u32,
-        draws: &mut Draws,
+        draws: &mut GoDraws,
     ) -> u32 {
         let from = self.moved[partition as usize].map_or(from, |(source, _)| source);
         let opposite = self.ways.get(&(group.topic_of[partition as usize], to, from));
@@ -40,7 +40,7 @@ impl Movements {
         partition: u32,
         from: u32,
         to: u32,
-        draws: &mut Draws,
+        draws: &mut GoDraws,
     ) {
         let topic = group.topic_of[partition as usize];
         let before = self.moved[partition as usize].take();
@@ -58,6 +58,6 @@ impl Movements {
         }
         let source = before.map_or(from, |(source, _)| source);
         self.moved[partition as usize] = Some((source, to));
-        self.ways.entry((topic, source, to)).or_insert_with(|| Map::new(draws, 0)).put(partition);
+        self.ways.entry((topic, source, to)).or_insert_with(|| GoMap::new(draws, 0)).put(partition);
     }
 }

@@ -3,34 +3,34 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use super::claims::Claims;
+use super::claims::SaramaClaims;
 use super::cooperative;
-use super::movements::Movements;
+use super::movements::SaramaMovements;
 use crate::assignors::other_clients::go_group::GoGroup;
-use crate::go::draws::Draws;
-use crate::go::map::Map;
+use crate::go::draws::GoDraws;
+use crate::go::map::GoMap;
 
 /// After this many rounds over all partitions, a balancing is going in a circle.
 const MOST_ROUNDS: usize = 1_000;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if the client never ends.
-pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut Draws) -> Option<Vec<Vec<u32>>> {
-    let members = Map::of(draws, group.members(), group.joined.iter().copied());
-    let mut topics = Map::new(draws, 0);
+pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut GoDraws) -> Option<Vec<Vec<u32>>> {
+    let members = GoMap::of(draws, group.members(), group.joined.iter().copied());
+    let mut topics = GoMap::new(draws, 0);
     for member in members.walk(draws) {
         for &topic in group.subscribed.get(member as usize) {
             topics.put(topic);
         }
     }
-    let claims = Claims::new(group, &members.walk(draws), cooperative, draws);
-    let mut lists = Balance::new(group, &members, &topics, claims, draws).run(draws)?;
+    let claims = SaramaClaims::new(group, &members.walk(draws), cooperative, draws);
+    let mut lists = SaramaBalance::new(group, &members, &topics, claims, draws).run(draws)?;
     if cooperative {
         cooperative::withhold(group, &mut lists);
     }
     Some(lists)
 }
 
-struct Balance<'a> {
+struct SaramaBalance<'a> {
     group: &'a GoGroup<'a>,
     /// By topic, who may have its partitions; a member that names the topic twice is there twice.
     potential: Vec<Vec<u32>>,
@@ -49,16 +49,22 @@ struct Balance<'a> {
     order: Vec<u32>,
 }
 
-impl<'a> Balance<'a> {
-    fn new(group: &'a GoGroup<'a>, members: &Map, topics: &Map, claims: Claims, draws: &mut Draws) -> Self {
-        let Claims { mut owners, owned, previous } = claims;
+impl<'a> SaramaBalance<'a> {
+    fn new(
+        group: &'a GoGroup<'a>,
+        members: &GoMap,
+        topics: &GoMap,
+        claims: SaramaClaims,
+        draws: &mut GoDraws,
+    ) -> Self {
+        let SaramaClaims { mut owners, owned, previous } = claims;
         let fresh = owners.is_empty();
         let walked: Vec<u32> =
             topics.walk(draws).into_iter().flat_map(|topic| group.partitions(topic as usize)).collect();
-        let partitions = Map::of(draws, 0, walked);
+        let partitions = GoMap::of(draws, 0, walked);
         let mut potential = vec![Vec::new(); group.topics()];
         let mut most = vec![0; group.members()];
-        let mut consumers = Map::new(draws, group.members());
+        let mut consumers = GoMap::new(draws, group.members());
         for member in members.walk(draws) {
             consumers.put(member);
             for &topic in group.subscribed.get(member as usize) {
@@ -68,7 +74,7 @@ impl<'a> Balance<'a> {
             owners.put(member);
         }
         let walked = partitions.walk(draws);
-        let mut unvisited = Map::of(draws, walked.len(), walked);
+        let mut unvisited = GoMap::of(draws, walked.len(), walked);
         let mut balance = Self {
             group,
             potential,
@@ -113,7 +119,7 @@ impl<'a> Balance<'a> {
     }
 
     /// `sortPartitions`.
-    fn sort_partitions(&mut self, partitions: &Map, consumers: &Map, fresh: bool, draws: &mut Draws) {
+    fn sort_partitions(&mut self, partitions: &GoMap, consumers: &GoMap, fresh: bool, draws: &mut GoDraws) {
         let walked = partitions.walk(draws);
         if fresh || !self.identical(consumers, draws) {
             self.order = walked;
@@ -124,7 +130,7 @@ impl<'a> Balance<'a> {
             });
             return;
         }
-        let mut left = Map::of(draws, walked.len(), walked);
+        let mut left = GoMap::of(draws, walked.len(), walked);
         let mut lists = self.lists.clone();
         let mut heap: BinaryHeap<(usize, u32)> = self.by_load.iter().copied().collect();
         while let Some((load, member)) = heap.pop() {
@@ -143,7 +149,7 @@ impl<'a> Balance<'a> {
 
     /// `areSubscriptionsIdentical`, which compares all members with the first one that reads anything. A member that
     /// names a topic twice equals no other.
-    fn identical(&self, consumers: &Map, draws: &mut Draws) -> bool {
+    fn identical(&self, consumers: &GoMap, draws: &mut GoDraws) -> bool {
         let mut potential = self.potential.iter().filter(|members| !members.is_empty());
         let Some(first) = potential.next() else { return true };
         let alone = self.group.topic_of.len() == 1 || each_once(first);
@@ -161,7 +167,7 @@ impl<'a> Balance<'a> {
     }
 
     /// `balance`.
-    fn run(mut self, draws: &mut Draws) -> Option<Vec<Vec<u32>>> {
+    fn run(mut self, draws: &mut GoDraws) -> Option<Vec<Vec<u32>>> {
         let initializing = self.by_load.first().is_none_or(|&(load, _)| load == 0);
         for partition in std::mem::take(&mut self.unassigned) {
             let topic = self.group.topic_of[partition as usize];
@@ -242,8 +248,8 @@ impl<'a> Balance<'a> {
     }
 
     /// `performReassignments`: returns whether something has moved.
-    fn reassign(&mut self, order: &[u32], draws: &mut Draws) -> Option<bool> {
-        let mut movements = Movements::new(self.group);
+    fn reassign(&mut self, order: &[u32], draws: &mut GoDraws) -> Option<bool> {
+        let mut movements = SaramaMovements::new(self.group);
         let mut performed = false;
         for _ in 0..MOST_ROUNDS {
             let mut modified = false;
