@@ -271,7 +271,7 @@ proptest! {
     #[test]
     fn a_count_of_partitions_is_checked(given: i64) {
         let said = Partitions::new(given).map(|n| i64::from(n.get()));
-        let expected = if (1..1 << 31).contains(&given) { Ok(given) } else { Err(Error::Partitions { given }) };
+        let expected = if (1..1 << 31).contains(&given) { Ok(given) } else { Err(Error::Partitions { value: given }) };
         prop_assert_eq!(said, expected);
     }
 

@@ -36,10 +36,10 @@ pub enum RefusedValue {
 #[non_exhaustive]
 pub enum Error {
     /// A topic has 1 to 2^31-1 partitions.
-    #[error("the number of partitions must be from 1 to 2147483647, not {given}")]
+    #[error("the number of partitions must be from 1 to 2147483647, not {value}")]
     Partitions {
         /// The value that was given.
-        given: i64,
+        value: i64,
     },
     /// No client profile has this name.
     #[error("there is no client {name:?}{}", clients(nearest, known))]
@@ -92,14 +92,14 @@ pub enum Error {
         nearest: Vec<&'static str>,
     },
     /// A setting is below its minimum.
-    #[error("{field} {}", at_least(*least, *given))]
+    #[error("{field} {}", at_least(*least, *value))]
     Setting {
         /// Kafka's name of it.
         field: &'static str,
         /// The minimum.
         least: i64,
         /// The value that was given.
-        given: i64,
+        value: i64,
     },
     /// A producer has no partition for a record, or its configuration is not valid.
     #[error("{0}")]
@@ -125,10 +125,10 @@ pub enum Error {
         most: u32,
     },
     /// A topic's id is not 22 characters of base64, as Kafka writes it.
-    #[error("{given:?} is not a topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
+    #[error("{value:?} is not a topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
     TopicId {
         /// The value that was given.
-        given: String,
+        value: String,
     },
     /// Kafka's own assignor throws an exception for a group.
     #[error("{assignor} has no assignment for {reason} (Kafka's own assignor throws {exception})")]
@@ -216,8 +216,8 @@ impl Error {
             ..Known::default()
         };
         match self {
-            Self::Partitions { given } => {
-                Known { value: Some(RefusedValue::Number(*given)), ..Known::default() }
+            Self::Partitions { value } => {
+                Known { value: Some(RefusedValue::Number(*value)), ..Known::default() }
             }
             Self::UnknownClient { name, .. } => named("client", name),
             Self::UnknownKeyType { name, .. } => named("key_type", name),
@@ -225,11 +225,11 @@ impl Error {
                 named("assignor", name)
             }
             Self::UnknownStrategy { name, .. } => named("strategy", name),
-            Self::TopicId { given } => named("topic_id", given),
-            Self::Setting { field, least, given } => Known {
+            Self::TopicId { value } => named("topic_id", value),
+            Self::Setting { field, least, value } => Known {
                 field: Some(field),
-                value: Some(RefusedValue::Number(*given)),
-                reason: Some(at_least(*least, *given)),
+                value: Some(RefusedValue::Number(*value)),
+                reason: Some(at_least(*least, *value)),
                 ..Known::default()
             },
             Self::Value { row, reason } => {
@@ -256,8 +256,8 @@ impl Error {
     }
 }
 
-fn at_least(least: i64, given: i64) -> String {
-    format!("must be at least {least}, not {given}")
+fn at_least(least: i64, value: i64) -> String {
+    format!("must be at least {least}, not {value}")
 }
 
 fn hint(nearest: &[&str]) -> String {
@@ -284,7 +284,7 @@ mod tests {
         let reason = malformed.known().reason.unwrap_or_default();
         assert_eq!(malformed.to_string(), format!("row 2: {reason}"));
 
-        let setting = Error::Setting { field: "linger.ms", least: 0, given: -1 };
+        let setting = Error::Setting { field: "linger.ms", least: 0, value: -1 };
         assert_eq!(setting.to_string(), "linger.ms must be at least 0, not -1");
         let Known { field, value, reason, row } = setting.known();
         assert_eq!((row, field, value), (None, Some("linger.ms"), Some(RefusedValue::Number(-1))));

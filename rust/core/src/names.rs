@@ -9,16 +9,16 @@ const HINTS: usize = 4;
 
 /// The names in `known` that were most likely meant. They differ only in the part before or after the colon (`long` for
 /// `java:long`, `kafka-go` for four names), in upper and lower case, or by a few mistyped letters.
-pub(crate) fn nearest(given: &str, known: &[&'static str]) -> Vec<&'static str> {
-    let given = given.to_lowercase();
+pub(crate) fn nearest(name_given: &str, known: &[&'static str]) -> Vec<&'static str> {
+    let name_given = name_given.to_lowercase();
     let slips = |name: &str| {
-        let parts = name.split(':').map(|part| osa_distance(&given, part));
-        parts.chain([osa_distance(&given, name)]).min().unwrap_or(usize::MAX)
+        let parts = name.split(':').map(|part| osa_distance(&name_given, part));
+        parts.chain([osa_distance(&name_given, name)]).min().unwrap_or(usize::MAX)
     };
-    let allowed = 1.max(given.chars().count() / 3);
+    let allowed = 1.max(name_given.chars().count() / 3);
     let fewest = known.iter().map(|name| slips(name)).min().filter(|fewest| *fewest <= allowed);
     let mut nearest: Vec<_> = known.iter().copied().filter(|name| Some(slips(name)) == fewest).collect();
-    let whole = |name: &str| Some(osa_distance(&given, name)) == fewest;
+    let whole = |name: &str| Some(osa_distance(&name_given, name)) == fewest;
     if nearest.iter().any(|name| whole(name)) {
         nearest.retain(|name| whole(name));
     }
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn one_is_not_several() {
-        let told = [0, 1, 2, -1].map(|rows| counted(rows, "row is", "rows are"));
-        assert_eq!(told, ["0 rows are", "1 row is", "2 rows are", "-1 rows are"]);
+        let counts = [0, 1, 2, -1].map(|rows| counted(rows, "row is", "rows are"));
+        assert_eq!(counts, ["0 rows are", "1 row is", "2 rows are", "-1 rows are"]);
     }
 
     #[test]
@@ -66,8 +66,8 @@ mod tests {
             ("avro", ""),
             ("", ""),
         ];
-        for (given, meant) in cases {
-            assert_eq!(listed(&nearest(given, &known)), meant, "{given}");
+        for (name_given, meant) in cases {
+            assert_eq!(listed(&nearest(name_given, &known)), meant, "{name_given}");
         }
     }
 

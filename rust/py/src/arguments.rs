@@ -17,17 +17,17 @@ pub(crate) struct PartitionCount(pub(crate) Partitions);
 impl<'py> FromPyObject<'_, 'py> for PartitionCount {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let number =
-            if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<i64>().ok() };
+            if object.is_instance_of::<pyo3::types::PyBool>() { None } else { object.extract::<i64>().ok() };
         match number {
             Some(number) => Ok(Self(Partitions::new(number).map_err(BoundaryError::from)?)),
             None => Err(refused_argument(
                 "n",
-                &given,
+                &object,
                 format!(
                     "the number of partitions must be a whole number from 1 to 2147483647, not {}",
-                    shown(given)
+                    shown(object)
                 ),
             )),
         }
@@ -41,13 +41,16 @@ pub(crate) struct Threads(pub(crate) usize);
 impl<'py> FromPyObject<'_, 'py> for Threads {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number =
-            if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<usize>().ok() };
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = if object.is_instance_of::<pyo3::types::PyBool>() {
+            None
+        } else {
+            object.extract::<usize>().ok()
+        };
         number.filter(|number| *number > 0).map(Self).ok_or_else(|| {
             let sentence =
-                format!("the number of threads must be a whole number from 1 on, not {}", shown(given));
-            refused_argument("threads", &given, sentence)
+                format!("the number of threads must be a whole number from 1 on, not {}", shown(object));
+            refused_argument("threads", &object, sentence)
         })
     }
 }
@@ -61,8 +64,8 @@ macro_rules! by_name {
         impl<'py> FromPyObject<'_, 'py> for $name {
             type Error = PyErr;
 
-            fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-                named(given, $what, $field).map(Self)
+            fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+                named(object, $what, $field).map(Self)
             }
         }
     )+};
@@ -80,14 +83,14 @@ by_name! {
 }
 
 pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
-    given: Borrowed<'_, '_, PyAny>,
+    object: Borrowed<'_, '_, PyAny>,
     what: &str,
     field: &'static str,
 ) -> PyResult<T> {
-    let text = given.cast::<PyString>().ok();
+    let text = object.cast::<PyString>().ok();
     let Some(name) = text.as_ref().and_then(|text| text.to_str().ok()) else {
-        let sentence = format!("{} {what} is named by text, not {}", article(what), shown(given));
-        return Err(refused_argument(field, &given, sentence));
+        let sentence = format!("{} {what} is named by text, not {}", article(what), shown(object));
+        return Err(refused_argument(field, &object, sentence));
     };
     Ok(name.parse().map_err(BoundaryError::from)?)
 }
@@ -97,11 +100,11 @@ fn article(what: &str) -> &'static str {
 }
 
 /// An argument for the end of a sentence: its repr if that is short, otherwise its type.
-fn shown(given: Borrowed<'_, '_, PyAny>) -> String {
+fn shown(object: Borrowed<'_, '_, PyAny>) -> String {
     const LONGEST: usize = 80;
-    match given.repr().map(|text| text.to_string_lossy().into_owned()) {
+    match object.repr().map(|text| text.to_string_lossy().into_owned()) {
         Ok(text) if text.chars().count() <= LONGEST => text,
-        _ => given
+        _ => object
             .get_type()
             .name()
             .map_or_else(|_| "this object".to_owned(), |name| format!("a value of type {name}")),

@@ -36,20 +36,20 @@ impl<'py> FromPyObject<'_, 'py> for ArrowColumn {
 
     /// Takes over the buffers behind the capsules. Arrow's import panics on some arrays that are valid under the
     /// interface.
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let imported = caught(|| Self::import(given))
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let imported = caught(|| Self::import(object))
             .unwrap_or_else(|_| Err(PyTypeError::new_err("Arrow's import of arrays stopped at it")));
-        imported.map_err(|error| unreadable(given.py(), error))
+        imported.map_err(|error| unreadable(object.py(), error))
     }
 }
 
 impl ArrowColumn {
-    fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let py = given.py();
-        if let Some(array) = import_pyarrow(given)? {
+    fn import(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        if let Some(array) = import_pyarrow(object)? {
             return Ok(Self { chunks: Chunks::One(array), of_uuids: false });
         }
-        if let Some(export) = given.getattr_opt(intern!(py, "__arrow_c_array__"))? {
+        if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
             let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = export
                 .call0()?
                 .extract()
@@ -57,7 +57,7 @@ impl ArrowColumn {
             let (array, field) = import_array(&schema, &array)?;
             return Ok(Self { chunks: Chunks::One(array), of_uuids: is_of_uuids(&field) });
         }
-        let stream = given.getattr(intern!(py, "__arrow_c_stream__"))?.call0()?;
+        let stream = object.getattr(intern!(py, "__arrow_c_stream__"))?.call0()?;
         let stream =
             stream.cast().map_err(|_| PyTypeError::new_err("__arrow_c_stream__ gives no capsule"))?;
         let (chunks, field) = import_stream(stream)?;

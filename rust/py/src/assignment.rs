@@ -54,10 +54,10 @@ pub(crate) fn assign_groups(
 ) -> Result<AssignedColumns, BoundaryError> {
     let (groups, members, names, topics) = (groups.only(), members.only(), names.only(), topics.only());
     let of_groups = of_groups.map(ArrowColumn::only);
-    let found = detached(py, || {
+    let groups = detached(py, || {
         columnar::assign_groups(assignor.0, &groups, &members, &names, &topics, of_groups.as_deref())
     })?;
-    match found {
+    match groups {
         AssignedGroups::Refused(group) => Ok(AssignedColumns::Refused(group)),
         AssignedGroups::Assigned(columns) => {
             let columns = columns.into_iter().map(|column| to_pyarrow(py, column));
@@ -86,15 +86,12 @@ pub(crate) fn assignors() -> Vec<&'static str> {
 
 /// The ids of topics as Kafka writes them: the given id, or one made from the name.
 #[pyfunction]
-pub(crate) fn topic_ids(
-    names: Vec<String>,
-    given: Vec<Option<String>>,
-) -> Result<Vec<String>, BoundaryError> {
-    let id = |(name, given): (String, Option<String>)| match given {
+pub(crate) fn topic_ids(names: Vec<String>, ids: Vec<Option<String>>) -> Result<Vec<String>, BoundaryError> {
+    let id = |(name, ids): (String, Option<String>)| match ids {
         Some(text) => Ok(text.parse::<TopicId>()?.to_string()),
         None => Ok(TopicId::of_name(&name).to_string()),
     };
-    names.into_iter().zip(given).map(id).collect()
+    names.into_iter().zip(ids).map(id).collect()
 }
 
 /// The places of names in the order in which Java iterates over a map of them, each once.

@@ -33,8 +33,8 @@ enum PythonLatency {
 }
 
 impl From<PythonLatency> for Latency {
-    fn from(given: PythonLatency) -> Self {
-        match given {
+    fn from(python: PythonLatency) -> Self {
+        match python {
             PythonLatency::Constant(ms) => Self::Constant(ms),
             PythonLatency::Uniform { from, to } => Self::Uniform { from, to },
             PythonLatency::LogNormal { p50, p99 } => Self::LogNormal { p50, p99 },

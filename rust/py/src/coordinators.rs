@@ -18,13 +18,13 @@ pub(crate) struct PythonClassicConfig {
 }
 
 impl From<PythonClassicConfig> for classic::Config {
-    fn from(given: PythonClassicConfig) -> Self {
+    fn from(python: PythonClassicConfig) -> Self {
         let PythonClassicConfig {
             initial_rebalance_delay_ms,
             min_session_timeout_ms,
             max_session_timeout_ms,
             max_size,
-        } = given;
+        } = python;
         Self { initial_rebalance_delay_ms, min_session_timeout_ms, max_session_timeout_ms, max_size }
     }
 }
@@ -39,8 +39,8 @@ pub(crate) struct PythonSender {
 }
 
 impl From<PythonSender> for classic::Sender {
-    fn from(given: PythonSender) -> Self {
-        Self { member: given.member.into(), generation: given.generation, instance: given.instance_id }
+    fn from(python: PythonSender) -> Self {
+        Self { member: python.member.into(), generation: python.generation, instance: python.instance_id }
     }
 }
 
@@ -107,15 +107,19 @@ pub(crate) enum PythonRequest {
 }
 
 impl From<PythonRequest> for classic::Request<String, String> {
-    fn from(given: PythonRequest) -> Self {
-        match given {
+    fn from(python: PythonRequest) -> Self {
+        match python {
             PythonRequest::Join { join } => Self::Join(classic::Join {
                 member: join.member.into(),
                 new_id: join.new_id.into(),
                 instance: join.instance_id,
                 session_timeout_ms: join.session_timeout_ms,
                 rebalance_timeout_ms: join.rebalance_timeout_ms,
-                protocols: join.protocols.into_iter().map(|(name, said)| (name.into(), said)).collect(),
+                protocols: join
+                    .protocols
+                    .into_iter()
+                    .map(|(name, metadata)| (name.into(), metadata))
+                    .collect(),
                 requires_id: join.requires_id,
                 skips_assignment: join.skips_assignment,
                 reason: String::new(),
@@ -123,7 +127,11 @@ impl From<PythonRequest> for classic::Request<String, String> {
             PythonRequest::Sync { sync } => Self::Sync {
                 sender: sync.sender.into(),
                 protocol: sync.protocol.map(Into::into),
-                assignments: sync.assignments.into_iter().map(|(id, said)| (id.into(), said)).collect(),
+                assignments: sync
+                    .assignments
+                    .into_iter()
+                    .map(|(id, metadata)| (id.into(), metadata))
+                    .collect(),
             },
             PythonRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
             PythonRequest::Leave { leave } => {
@@ -167,7 +175,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
                     joined
                         .members
                         .into_iter()
-                        .map(|(id, instance, said)| (text(id), instance, said))
+                        .map(|(id, instance, metadata)| (text(id), instance, metadata))
                         .collect(),
                 ),
                 ..answer
@@ -248,14 +256,14 @@ pub(crate) struct PythonConsumerConfig {
 }
 
 impl From<PythonConsumerConfig> for consumer::Config {
-    fn from(given: PythonConsumerConfig) -> Self {
+    fn from(python: PythonConsumerConfig) -> Self {
         let PythonConsumerConfig {
             session_timeout_ms,
             heartbeat_interval_ms,
             assignment_interval_ms,
             max_size,
             assignors,
-        } = given;
+        } = python;
         Self { session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors }
     }
 }
@@ -292,8 +300,8 @@ pub(crate) enum PythonConsumerRequest {
 }
 
 impl From<PythonConsumerRequest> for consumer::Request {
-    fn from(given: PythonConsumerRequest) -> Self {
-        match given {
+    fn from(python: PythonConsumerRequest) -> Self {
+        match python {
             PythonConsumerRequest::Heartbeat { heartbeat } => Self::Heartbeat(consumer::Heartbeat {
                 member: heartbeat.member.into(),
                 epoch: heartbeat.epoch,

@@ -47,8 +47,8 @@ impl From<BoundaryError> for PyErr {
                 Known { reason: Some(reason), ..Known::default() },
                 None,
             ),
-            BoundaryError::Panic(said) => refusal(format!(
-                "partwright's core stopped at a defect of its own ({said}): please report it with the column's type"
+            BoundaryError::Panic(message) => refusal(format!(
+                "partwright's core stopped at a defect of its own ({message}): please report it with the column's type"
             )),
         }
     }
@@ -106,8 +106,8 @@ pub(crate) fn unreadable(py: Python<'_>, error: PyErr) -> PyErr {
         return error;
     }
     let class = if error.is_instance_of::<PyTypeError>(py) { "KeyTypeError" } else { "PartwrightError" };
-    let said = error.value(py).to_string();
-    let reason = said.lines().next().unwrap_or_default();
+    let message = error.value(py).to_string();
+    let reason = message.lines().next().unwrap_or_default();
     let sentence = format!("the keys cannot be read as an Arrow column: {reason}");
     let refusal = raise(class, sentence, Known::default(), None);
     refusal.set_cause(py, Some(error));
@@ -120,16 +120,16 @@ pub(crate) fn refusal(sentence: String) -> PyErr {
 }
 
 /// Makes a `PartwrightError` about an argument.
-pub(crate) fn refused_argument(field: &'static str, given: &Bound<'_, PyAny>, sentence: String) -> PyErr {
-    raise("PartwrightError", sentence, Known { field: Some(field), ..Known::default() }, Some(given))
+pub(crate) fn refused_argument(field: &'static str, object: &Bound<'_, PyAny>, sentence: String) -> PyErr {
+    raise("PartwrightError", sentence, Known { field: Some(field), ..Known::default() }, Some(object))
 }
 
 /// Makes an exception of `partwright.errors` with all its facts. These are Python classes, because one of them has two
-/// bases. `given` is the refused value if it is a Python object.
-fn raise(class: &str, sentence: String, known: Known, given: Option<&Bound<'_, PyAny>>) -> PyErr {
+/// bases. `object` is the refused value if it is a Python object.
+fn raise(class: &str, sentence: String, known: Known, object: Option<&Bound<'_, PyAny>>) -> PyErr {
     Python::attach(|py| {
         let made =
-            exception(py, class).and_then(|class| class.call((&sentence,), Some(&parts(py, known, given)?)));
+            exception(py, class).and_then(|class| class.call((&sentence,), Some(&parts(py, known, object)?)));
         made.map_or_else(|_| PyValueError::new_err(sentence), PyErr::from_value)
     })
 }
@@ -137,7 +137,7 @@ fn raise(class: &str, sentence: String, known: Known, given: Option<&Bound<'_, P
 fn parts<'py>(
     py: Python<'py>,
     known: Known,
-    given: Option<&Bound<'_, PyAny>>,
+    object: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let parts = PyDict::new(py);
     let Known { row, field, value, reason } = known;
@@ -146,7 +146,7 @@ fn parts<'py>(
     match value {
         Some(RefusedValue::Number(number)) => parts.set_item("value", number)?,
         Some(RefusedValue::Text(text)) => parts.set_item("value", text)?,
-        None => parts.set_item("value", given)?,
+        None => parts.set_item("value", object)?,
     }
     parts.set_item("reason", reason)?;
     Ok(parts)

@@ -200,8 +200,8 @@ pub(crate) fn following(
 ) -> Result<(usize, Vec<Option<usize>>), BoundaryError> {
     let (keys, partitions) = (keys.only(), partitions.only());
     let numbers: Vec<Partitions> = numbers.into_iter().map(|number| number.0).collect();
-    let found = detached(py, || columnar::following(&keys, &partitions, client.0, &numbers))?;
-    Ok((found.determined, found.follow))
+    let following = detached(py, || columnar::following(&keys, &partitions, client.0, &numbers))?;
+    Ok((following.determined, following.follow))
 }
 
 /// For each id of a group or transaction, its partition of Kafka's internal topic.

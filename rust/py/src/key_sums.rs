@@ -88,6 +88,6 @@ pub(crate) fn rows_by_partition(
     rows: Option<ArrowColumn>,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let (partitions, rows) = (partitions.only(), rows.map(ArrowColumn::only));
-    let found = detached(py, || columnar::rows_by_partition(&partitions, rows.as_deref()))?;
-    to_pyarrow(py, found)
+    let batch = detached(py, || columnar::rows_by_partition(&partitions, rows.as_deref()))?;
+    to_pyarrow(py, batch)
 }

@@ -22,8 +22,8 @@ pub(crate) fn name_lists(
     numbers: &Bound<'_, PyDict>,
 ) -> Result<ListColumns, BoundaryError> {
     let (mut names, mut places) = (NameNumbers::new(numbers), Lists::default());
-    for (list, given) in lists.iter().enumerate() {
-        for (place, name) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
+    for (list, object) in lists.iter().enumerate() {
+        for (place, name) in object.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
             let Some(number) = names.number(&name)? else { return Ok(ListColumns::Odd((list, place))) };
             places.values.push(number);
         }
@@ -40,12 +40,12 @@ pub(crate) fn pair_lists(
 ) -> Result<ListColumns, BoundaryError> {
     let (mut names, mut places, mut partitions) =
         (NameNumbers::new(numbers), Lists::default(), Lists::default());
-    let mut given_lists = Vec::with_capacity(lists.len());
-    for (list, given) in lists.iter().enumerate() {
-        if !given.is_none() {
-            for (place, pair) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
+    let mut are_lists = Vec::with_capacity(lists.len());
+    for (list, object) in lists.iter().enumerate() {
+        if !object.is_none() {
+            for (place, pair) in object.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
                 let Some((name, partition)) = two(&pair) else { return Ok(ListColumns::Odd((list, place))) };
-                let (number, partition) = (names.number(&name)?, partition_number(&partition));
+                let (number, partition) = (names.number(&name)?, as_partition(&partition));
                 let (Some(number), Some(partition)) = (number, partition) else {
                     return Ok(ListColumns::Odd((list, place)));
                 };
@@ -53,11 +53,11 @@ pub(crate) fn pair_lists(
                 partitions.values.push(partition);
             }
         }
-        given_lists.push(!given.is_none());
+        are_lists.push(!object.is_none());
         places.end();
         partitions.end();
     }
-    let column = |of| to_pyarrow(lists.py(), columnar::list_column(of, Some(&given_lists))?);
+    let column = |of| to_pyarrow(lists.py(), columnar::list_column(of, Some(&are_lists))?);
     Ok(ListColumns::Columns(vec![column(places)?, column(partitions)?]))
 }
 
@@ -71,8 +71,8 @@ fn two<'py>(pair: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, P
 }
 
 /// A partition's number; a bool is refused.
-fn partition_number(given: &Bound<'_, PyAny>) -> Option<i32> {
-    let number = if given.is_exact_instance_of::<PyInt>() { given.extract::<i32>().ok() } else { None };
+fn as_partition(object: &Bound<'_, PyAny>) -> Option<i32> {
+    let number = if object.is_exact_instance_of::<PyInt>() { object.extract::<i32>().ok() } else { None };
     number.filter(|&number| number >= 0)
 }
 

@@ -51,27 +51,27 @@ struct PythonConsumer {
 impl TryFrom<PythonConsumer> for Consumer {
     type Error = partwright_core::Error;
 
-    fn try_from(given: PythonConsumer) -> Result<Self, Self::Error> {
-        if let Some(name) = &given.remote_assignor {
+    fn try_from(python: PythonConsumer) -> Result<Self, Self::Error> {
+        if let Some(name) = &python.remote_assignor {
             consumer::check_assignor(name)?;
         }
         let assignor =
             |(name, known): &(String, String)| Ok((name.as_str().into(), known.parse::<Assignor>()?));
-        let assignors: Result<Vec<_>, Self::Error> = given.assignors.iter().map(assignor).collect();
+        let assignors: Result<Vec<_>, Self::Error> = python.assignors.iter().map(assignor).collect();
         Ok(Self {
-            instance: given.instance_id,
-            ids: given.member_ids.into_iter().map(Into::into).collect(),
-            session_timeout_ms: given.session_timeout_ms,
-            heartbeat_interval_ms: given.heartbeat_interval_ms,
-            max_poll_interval_ms: given.max_poll_interval_ms,
-            auto_commit_interval_ms: given.auto_commit_interval_ms,
-            poll_ms: given.poll_ms,
-            poll_timeout_ms: given.poll_timeout_ms,
-            listener_ms: given.listener_ms,
-            metadata_max_age_ms: given.metadata_max_age_ms,
-            client: given.client.into(),
+            instance: python.instance_id,
+            ids: python.member_ids.into_iter().map(Into::into).collect(),
+            session_timeout_ms: python.session_timeout_ms,
+            heartbeat_interval_ms: python.heartbeat_interval_ms,
+            max_poll_interval_ms: python.max_poll_interval_ms,
+            auto_commit_interval_ms: python.auto_commit_interval_ms,
+            poll_ms: python.poll_ms,
+            poll_timeout_ms: python.poll_timeout_ms,
+            listener_ms: python.listener_ms,
+            metadata_max_age_ms: python.metadata_max_age_ms,
+            client: python.client.into(),
             assignors: assignors?.into(),
-            remote_assignor: given.remote_assignor,
+            remote_assignor: python.remote_assignor,
         })
     }
 }
@@ -126,8 +126,8 @@ enum PythonAction {
 impl TryFrom<PythonAction> for Action {
     type Error = partwright_core::Error;
 
-    fn try_from(given: PythonAction) -> Result<Self, Self::Error> {
-        Ok(match given {
+    fn try_from(python: PythonAction) -> Result<Self, Self::Error> {
+        Ok(match python {
             PythonAction::Join { join: (reader, config, topics) } => {
                 Self::Join(reader, Arc::new(config.try_into()?), topics)
             }
@@ -152,8 +152,8 @@ enum PythonRace {
 }
 
 impl From<PythonRace> for Race {
-    fn from(given: PythonRace) -> Self {
-        match given {
+    fn from(python: PythonRace) -> Self {
+        match python {
             PythonRace::Always(true) => Self::Fast,
             PythonRace::Always(false) => Self::Slow,
             PythonRace::Drawn(seed) => Self::Drawn(Random::new(seed)),
@@ -181,22 +181,22 @@ pub(crate) struct PythonScript {
 impl TryFrom<PythonScript> for Script {
     type Error = partwright_core::Error;
 
-    fn try_from(given: PythonScript) -> Result<Self, Self::Error> {
+    fn try_from(python: PythonScript) -> Result<Self, Self::Error> {
         let action = |(at, action): (i64, PythonAction)| Ok((at, action.try_into()?));
         Ok(Self {
-            protocol: match given.protocol {
+            protocol: match python.protocol {
                 PythonProtocol::Classic { classic } => Protocol::Classic(classic.into()),
                 PythonProtocol::Consumer { consumer } => Protocol::Consumer(consumer.into()),
             },
-            topics: given.topics.into_iter().map(|(name, count)| (name.into(), count)).collect(),
-            clients: given.clients.into_iter().map(Into::into).collect(),
-            actions: given.actions.into_iter().map(action).collect::<Result<_, Self::Error>>()?,
-            latency_ms: given.latency_ms,
-            idle_topics: given.idle_topics,
-            race: given.race.into(),
-            until: given.until_ms,
-            keeps_spans: given.spans,
-            keeps_messages: given.messages,
+            topics: python.topics.into_iter().map(|(name, count)| (name.into(), count)).collect(),
+            clients: python.clients.into_iter().map(Into::into).collect(),
+            actions: python.actions.into_iter().map(action).collect::<Result<_, Self::Error>>()?,
+            latency_ms: python.latency_ms,
+            idle_topics: python.idle_topics,
+            race: python.race.into(),
+            until: python.until_ms,
+            keeps_spans: python.spans,
+            keeps_messages: python.messages,
         })
     }
 }
@@ -254,16 +254,16 @@ impl Timeline {
         members: &Bound<'py, PyList>,
         topics: &Bound<'py, PyList>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(members.py());
+        let by_reader = PyDict::new(members.py());
         let generation = self.0.generations.get(place).map(|generation| generation.assignment.as_slice());
         let mut lists: Vec<_> = generation.unwrap_or_default().iter().collect();
         lists.sort_unstable_by_key(|(reader, _)| *reader);
         for (reader, list) in lists {
             let pair = |&(topic, partition): &Place| Ok((topics.get_item(topic as usize)?, partition));
             let pairs: Vec<_> = list.iter().map(pair).collect::<PyResult<_>>()?;
-            found.set_item(members.get_item(*reader as usize)?, pairs)?;
+            by_reader.set_item(members.get_item(*reader as usize)?, pairs)?;
         }
-        Ok(found)
+        Ok(by_reader)
     }
 
     /// Totals for each partition.

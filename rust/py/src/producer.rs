@@ -35,8 +35,8 @@ struct PythonAmong(Among);
 impl<'py> FromPyObject<'_, 'py> for PythonAmong {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "way to choose", "among").map(Self)
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(object, "way to choose", "among").map(Self)
     }
 }
 
@@ -45,8 +45,8 @@ struct FallbackName(Fallback);
 impl<'py> FromPyObject<'_, 'py> for FallbackName {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "way out", "otherwise").map(Self)
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(object, "way out", "otherwise").map(Self)
     }
 }
 
@@ -224,8 +224,8 @@ pub(crate) fn strategies() -> Vec<(&'static str, &'static str, bool, bool)> {
 
 /// A strategy's own name, found by one of its other names or by a version of Kafka.
 #[pyfunction]
-pub(crate) fn strategy_name(given: Strategy) -> &'static str {
-    given.0.name()
+pub(crate) fn strategy_name(object: Strategy) -> &'static str {
+    object.0.name()
 }
 
 fn topic(name: &str, partitions: &[PythonPartition]) -> Result<Topic, BoundaryError> {

@@ -23,7 +23,7 @@ pub(crate) enum QuotaColumn {
 pub(crate) fn quotas(
     py: Python<'_>,
     rule: &str,
-    given: Vec<(ArrowColumn, bool)>,
+    arguments: Vec<(ArrowColumn, bool)>,
     room: Option<Vec<PyBuffer<i32>>>,
 ) -> Result<QuotaColumn, BoundaryError> {
     let rule = match rule {
@@ -35,25 +35,25 @@ pub(crate) fn quotas(
         "range_length" => QuotaRule::RangeLength,
         other => return Err(Error::KeyType(format!("there is no quota {other:?}")).into()),
     };
-    let given: Vec<_> = given.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
-    let numbers = given.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
+    let arguments: Vec<_> = arguments.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
+    let numbers = arguments.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
     let quotas = Quotas::new(rule, &numbers.collect::<Vec<_>>())?;
     let odd = |odd: Odd| Ok(QuotaColumn::Odd((odd.argument, odd.row)));
-    if let Err(found) = quotas.check() {
-        return odd(found);
+    if let Err(place) = quotas.check() {
+        return odd(place);
     }
     let Some(room) = room else {
         return match detached(py, || quotas.flags())? {
             Ok(column) => Ok(QuotaColumn::ArrowColumn(to_pyarrow(py, column)?)),
-            Err(found) => odd(found),
+            Err(place) => odd(place),
         };
     };
     // The numbers of one piece fit into the processor's cache.
     let (mut numbers, mut from) = (Vec::new(), 0);
     for piece in room {
         numbers.resize(piece.item_count(), 0);
-        if let Err(found) = detached(py, || Ok(quotas.numbers(from, &mut numbers)))? {
-            return odd(found);
+        if let Err(place) = detached(py, || Ok(quotas.numbers(from, &mut numbers)))? {
+            return odd(place);
         }
         piece.copy_from_slice(py, &numbers)?;
         from += numbers.len();

@@ -22,7 +22,7 @@ pub(super) struct Accumulator {
     places: QueuePlaces,
     walk: Walk,
     /// By broker, its partitions whose queues hold anything, by their numbers among its partitions.
-    led: Vec<BitSet>,
+    holding: Vec<BitSet>,
     /// How many partitions the metadata has.
     known: usize,
     /// How many batches were opened.
@@ -86,7 +86,7 @@ impl Accumulator {
             ids: Vec::new(),
             places: QueuePlaces { first: vec![NOWHERE; queues.len()], far: BTreeMap::new() },
             walk: Walk::default(),
-            led: nodes.0.iter().map(|node| BitSet::new(node.partitions.len())).collect(),
+            holding: nodes.0.iter().map(|node| BitSet::new(node.partitions.len())).collect(),
             known: queues.len(),
             opened: 0,
             changes: 0,
@@ -161,7 +161,7 @@ impl Accumulator {
 
     /// The first of a broker's partitions from a number on whose queue holds anything.
     pub(super) fn next_holding(&self, leader: usize, from: usize) -> Option<usize> {
-        self.led[leader].next(from)
+        self.holding[leader].next(from)
     }
 
     /// Takes the first batch of a queue.
@@ -177,7 +177,7 @@ impl Accumulator {
         let holds = !queue.batches.is_empty();
         self.walk.set_holding(place, holds);
         if let Some((leader, number)) = queue.leader.zip(queue.number) {
-            self.led[leader].set(number, holds);
+            self.holding[leader].set(number, holds);
         }
         self.changes += 1;
     }

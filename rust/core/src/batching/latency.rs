@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn a_uniform_one_has_both_ends_and_what_is_between_as_often() {
-        let found = counted(drawn(Latency::Uniform { from: 3, to: 7 }, 1, 0, 10_000));
-        assert_eq!(found.iter().map(|&(ms, _)| ms).collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
-        assert!(found.iter().all(|&(_, count)| (1850..2150).contains(&count)), "{found:?}");
+        let counts = counted(drawn(Latency::Uniform { from: 3, to: 7 }, 1, 0, 10_000));
+        assert_eq!(counts.iter().map(|&(ms, _)| ms).collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
+        assert!(counts.iter().all(|&(_, count)| (1850..2150).contains(&count)), "{counts:?}");
         assert_eq!(drawn(Latency::Uniform { from: 4, to: 4 }, 1, 0, 3), [4, 4, 4]);
         let widest = drawn(Latency::Uniform { from: 0, to: MOST }, 1, 0, 1000);
         assert!(widest.iter().all(|ms| (0..=MOST).contains(ms)));
@@ -169,20 +169,20 @@ mod tests {
 
     #[test]
     fn each_measurement_comes_as_often_as_it_was_measured() {
-        let found = counted(drawn(Latency::Among(vec![50, 1, 2, 1]), 1, 0, 10_000));
-        assert_eq!(found.iter().map(|&(ms, _)| ms).collect::<Vec<_>>(), [1, 2, 50]);
-        assert!((4850..5150).contains(&found[0].1), "{found:?}");
+        let counts = counted(drawn(Latency::Among(vec![50, 1, 2, 1]), 1, 0, 10_000));
+        assert_eq!(counts.iter().map(|&(ms, _)| ms).collect::<Vec<_>>(), [1, 2, 50]);
+        assert!((4850..5150).contains(&counts[0].1), "{counts:?}");
         assert_eq!(drawn(Latency::Among(vec![8]), 1, 0, 2), [8, 8]);
     }
 
     #[test]
     fn a_log_normal_one_has_its_percentiles() {
         for (p50, p99) in [(200, 4000), (100, 150), (2000, 4000)] {
-            let mut found = drawn(Latency::LogNormal { p50, p99 }, 1, 0, 100_000);
-            found.sort_unstable();
-            for (place, wanted) in [(49_999, p50), (98_999, p99)] {
-                let beside = (float(found[place]) / float(wanted) - 1.0).abs();
-                assert!(beside < 0.03, "{} and not {wanted}", found[place]);
+            let mut counts = drawn(Latency::LogNormal { p50, p99 }, 1, 0, 100_000);
+            counts.sort_unstable();
+            for (place, expected) in [(49_999, p50), (98_999, p99)] {
+                let beside = (float(counts[place]) / float(expected) - 1.0).abs();
+                assert!(beside < 0.03, "{} and not {expected}", counts[place]);
             }
         }
         assert_eq!(drawn(Latency::LogNormal { p50: 7, p99: 7 }, 1, 0, 3), [7, 7, 7]);
@@ -221,14 +221,17 @@ mod tests {
             |latency: Latency| latency.check(3).err().map_or_else(String::new, |error| error.to_string());
         assert_eq!(refused(Latency::Constant(-1)), "the broker 3 answers after 0 ms or more, not after -1");
         for (from, to) in [(9, 1), (-1, 1), (0, MOST + 1)] {
-            let said = refused(Latency::Uniform { from, to });
-            assert!(said.starts_with(&format!("the broker 3 answers after {from} to {to} ms: ")), "{said}");
+            let sentence = refused(Latency::Uniform { from, to });
+            assert!(
+                sentence.starts_with(&format!("the broker 3 answers after {from} to {to} ms: ")),
+                "{sentence}"
+            );
         }
         for (p50, p99) in [(0, 1), (2, 1), (1, MOST + 1)] {
-            let said = refused(Latency::LogNormal { p50, p99 });
+            let sentence = refused(Latency::LogNormal { p50, p99 });
             assert!(
-                said.starts_with(&format!("the broker 3 has a p50 of {p50} and a p99 of {p99} ms")),
-                "{said}"
+                sentence.starts_with(&format!("the broker 3 has a p50 of {p50} and a p99 of {p99} ms")),
+                "{sentence}"
             );
         }
         assert!(refused(Latency::Among(vec![])).contains("one of no latencies"));

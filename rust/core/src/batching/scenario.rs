@@ -58,8 +58,8 @@ impl Settings {
             ("retry.backoff.ms", self.retry_backoff_ms, 0),
             ("partitioner.availability.timeout.ms", self.availability_timeout_ms, 0),
         ];
-        match bounds.into_iter().find(|(_, given, least)| given < least) {
-            Some((field, given, least)) => Err(Error::Setting { field, least, given }),
+        match bounds.into_iter().find(|(_, value, least)| value < least) {
+            Some((field, value, least)) => Err(Error::Setting { field, least, value }),
             None => Ok(()),
         }
     }

@@ -55,13 +55,13 @@ impl Delays {
 
     /// The smallest delay that a percentage of the records do not exceed; `None` without records.
     pub fn percentile(&self, percent: u64) -> Option<i64> {
-        let wanted = (u128::from(self.records) * u128::from(percent)).div_ceil(100).max(1);
+        let needed = (u128::from(self.records) * u128::from(percent)).div_ceil(100).max(1);
         let short = (0..).zip(self.short.iter().copied());
         let long = self.long.iter().map(|(&delay, &records)| (delay, records));
         let mut met = 0;
         short.chain(long).find_map(|(delay, records)| {
             met += u128::from(records);
-            (met >= wanted).then_some(delay)
+            (met >= needed).then_some(delay)
         })
     }
 }

@@ -58,12 +58,16 @@ impl BatchTables {
 }
 
 fn records(rows: &Rows) -> StructArray {
-    let sent = |batch: u64| rows.batches.get(usize::try_from(batch).ok()?)?.sends.first().map(|&(_, at)| at);
+    let sent_ms =
+        |batch: u64| rows.batches.get(usize::try_from(batch).ok()?)?.sends.first().map(|&(_, at)| at);
     let placed = &rows.placed;
     table(vec![
         ("partition", Arc::new(placed.iter().map(|row| row.0).collect::<Int32Array>())),
         ("batch", Arc::new(placed.iter().map(|row| long(row.1)).collect::<Int64Array>())),
-        ("waited_ms", Arc::new(placed.iter().map(|row| Some(sent(row.1)? - row.2)).collect::<Int64Array>())),
+        (
+            "waited_ms",
+            Arc::new(placed.iter().map(|row| Some(sent_ms(row.1)? - row.2)).collect::<Int64Array>()),
+        ),
     ])
 }
 

@@ -24,8 +24,8 @@ pub struct Following {
 /// use partwright_core::hashing::{Client, Partitions};
 /// let keys = BinaryArray::from(vec![&b"TT0124"[..], b"N14228"]);
 /// let numbers = [Partitions::new(1)?, Partitions::new(15)?];
-/// let found = following(&keys, &Int64Array::from(vec![Some(10), None]), Client::JAVA, &numbers)?;
-/// assert_eq!((found.determined, found.follow), (1, vec![Some(0), Some(1)]));
+/// let answer = following(&keys, &Int64Array::from(vec![Some(10), None]), Client::JAVA, &numbers)?;
+/// assert_eq!((answer.determined, answer.follow), (1, vec![Some(0), Some(1)]));
 /// # Ok::<(), partwright_core::Error>(())
 /// ```
 ///
@@ -95,15 +95,15 @@ mod tests {
         let numbers = [1, 2, 3, 5, 7, 12, 1 << 20, (1 << 31) - 1].map(Partitions::new);
         let numbers = numbers.into_iter().collect::<Result<Vec<_>>>()?;
         for client in Client::all() {
-            let found = following(&keys, &partitions, client, &numbers)?;
-            for (n, follow) in numbers.iter().zip(found.follow) {
+            let answer = following(&keys, &partitions, client, &numbers)?;
+            for (n, follow) in numbers.iter().zip(answer.follow) {
                 let placed = super::super::partition_for_key(&keys, *n, client, None)?;
                 let both: Vec<(i64, i64)> = placed
                     .iter()
                     .zip(&partitions)
                     .filter_map(|(placed, partition)| Some((placed?.into(), partition?)))
                     .collect();
-                assert_eq!(found.determined, both.len(), "{client}");
+                assert_eq!(answer.determined, both.len(), "{client}");
                 assert_eq!(
                     follow,
                     Some(both.iter().filter(|(placed, partition)| placed == partition).count())
@@ -119,11 +119,11 @@ mod tests {
         let numbers = [Partitions::new(2)?, Partitions::new(3)?];
         let client = "java:string-hash".parse()?;
         let keys = BinaryArray::from(vec![&b"polygenelubricants"[..], b"a"]);
-        let found = following(&keys, &Int64Array::from(vec![None, Some(1)]), client, &numbers)?;
-        assert_eq!(found, Following { determined: 1, follow: vec![Some(1), None] });
+        let answer = following(&keys, &Int64Array::from(vec![None, Some(1)]), client, &numbers)?;
+        assert_eq!(answer, Following { determined: 1, follow: vec![Some(1), None] });
         let keys = BinaryArray::from(vec![&b"\xff"[..], b"a"]);
-        let found = following(&keys, &Int64Array::from(vec![Some(0), Some(1)]), client, &numbers)?;
-        assert_eq!(found.follow, [None, None]);
+        let answer = following(&keys, &Int64Array::from(vec![Some(0), Some(1)]), client, &numbers)?;
+        assert_eq!(answer.follow, [None, None]);
         let short = Int64Array::from(vec![1]);
         assert!(following(&keys, &short, client, &numbers).is_err());
         Ok(())

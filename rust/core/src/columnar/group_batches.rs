@@ -43,7 +43,7 @@ pub fn assign_groups(
     let groups = ends(groups)?;
     let members = Members::of(batch(members)?)?;
     let mut topics = GroupTopics::of(assignor, names, topics, of_groups)?;
-    let mut found = PairColumns::default();
+    let mut pairs = PairColumns::default();
     for (group, rows) in groups.windows(2).enumerate() {
         let rows = offset(rows[0])..offset(rows[1]);
         let Some(input) = topics.group(group, rows.clone(), &members) else {
@@ -52,15 +52,15 @@ pub fn assign_groups(
         let Ok(assignment) = assignor.assign(input) else { return Ok(AssignedGroups::Refused(group)) };
         for (list, row) in assignment.offsets.windows(2).zip(rows) {
             for (position, pair) in (list[0]..list[1]).enumerate() {
-                found.reader.push(int(row)?);
-                found.topic.push(topics.kept[assignment.topics[pair] as usize].cast_signed());
-                found.partition.push(assignment.partitions[pair]);
-                found.position.push(int(position)?);
+                pairs.reader.push(int(row)?);
+                pairs.topic.push(topics.kept[assignment.topics[pair] as usize].cast_signed());
+                pairs.partition.push(assignment.partitions[pair]);
+                pairs.position.push(int(position)?);
             }
         }
-        found.ends.push(int(found.reader.len())?);
+        pairs.ends.push(int(pairs.reader.len())?);
     }
-    let PairColumns { ends, reader, topic, partition, position } = found;
+    let PairColumns { ends, reader, topic, partition, position } = pairs;
     Ok(AssignedGroups::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
 }
 
@@ -119,7 +119,7 @@ impl<'a> GroupTopics<'a> {
             }
             None => None,
         };
-        let mut found = Self {
+        let mut pairs = Self {
             name: column::<Int32Array>(topics, "name")?.values(),
             partitions: column::<Int32Array>(topics, "partitions")?.values(),
             racks,
@@ -136,9 +136,9 @@ impl<'a> GroupTopics<'a> {
             names,
         };
         if of_groups.is_none() {
-            found.know(0..topics.len());
+            pairs.know(0..topics.len());
         }
-        Ok(found)
+        Ok(pairs)
     }
 
     /// Takes these rows as the existing topics; returns whether each is there once.

@@ -112,8 +112,8 @@ impl KeySums {
         let partitions = numbers(partitions, keys.len())?;
         let rows = measures.rows.map(|rows| numbers(rows, keys.len())).transpose()?;
         let mut columns = [None; SUMS.len()];
-        for (column, given) in columns.iter_mut().zip(measures.sums) {
-            *column = given.map(|given| numbers(given, keys.len())).transpose()?;
+        for (column, sums) in columns.iter_mut().zip(measures.sums) {
+            *column = sums.map(|sums| numbers(sums, keys.len())).transpose()?;
         }
         let keys = key_column(keys, None)?;
         let (numbers, nulls) = (partitions.values(), partitions.nulls());
@@ -430,7 +430,7 @@ mod tests {
         )
     }
 
-    fn wanted(rows: i64) -> Summed {
+    fn expected(rows: i64) -> Summed {
         let (keys, partitions, values) = records(0, rows);
         let mut found = Summed::new();
         for ((key, partition), value) in keys.iter().zip(&partitions).zip(&values) {
@@ -460,12 +460,12 @@ mod tests {
             for from in (0..rows).step_by(usize::try_from(step).unwrap_or(1)) {
                 added(&mut sums, from, rows.min(from + step))?;
             }
-            assert_eq!(summed(&sums.batches()?), wanted(rows), "{step}");
+            assert_eq!(summed(&sums.batches()?), expected(rows), "{step}");
             // Keys of at most this many bytes, or a single longer one.
             for most in [0, 1, 19, 100] {
                 let parts = sums.batches_of(most)?;
                 assert!(parts.len() > 3);
-                assert_eq!(summed(&parts), wanted(rows));
+                assert_eq!(summed(&parts), expected(rows));
             }
         }
         Ok(())
@@ -480,13 +480,13 @@ mod tests {
         let mut kept = KeySums::default();
         kept.merge(&whole, 1 << 31)?;
         one.merge(&other, 1 << 32)?;
-        assert_eq!(summed(&one.batches()?), wanted(2000));
+        assert_eq!(summed(&one.batches()?), expected(2000));
         one.keep(1 << 31);
         let half = |(key, _): &(&(Option<i64>, Vec<u8>), _)| murmur2(&key.1) < 0;
-        let halved = wanted(2000);
+        let halved = expected(2000);
         let halved: Summed =
             halved.iter().filter(half).map(|(key, sums)| (key.clone(), sums.clone())).collect();
-        assert!(!halved.is_empty() && halved.len() < wanted(2000).len());
+        assert!(!halved.is_empty() && halved.len() < expected(2000).len());
         assert_eq!(summed(&one.batches()?), halved);
         // A pair that was kept is found again.
         for sums in [&mut one, &mut kept] {
@@ -497,7 +497,7 @@ mod tests {
         one.clear();
         assert_eq!((one.pairs(), one.key_bytes(), one.batches()?.len()), (0, 0, 0));
         added(&mut one, 0, 2000)?;
-        assert_eq!(summed(&one.batches()?), wanted(2000));
+        assert_eq!(summed(&one.batches()?), expected(2000));
         Ok(())
     }
 
@@ -520,13 +520,13 @@ mod tests {
             (4, 0, &[(Some(4), "a", 5), (None, "b", 9), (Some(4), "c", 5), (Some(8), "d", 7)]),
         ] {
             let (found, heaviest) = sums.heaviest(most)?;
-            let wanted: Summed = left
+            let expected: Summed = left
                 .iter()
                 .map(|&(partition, key, rows)| {
                     ((partition, key.into()), vec![Some(rows), None, None, None, None, None])
                 })
                 .collect();
-            assert_eq!((found, summed(&heaviest.batches()?)), (less, wanted), "{most}");
+            assert_eq!((found, summed(&heaviest.batches()?)), (less, expected), "{most}");
         }
         Ok(())
     }

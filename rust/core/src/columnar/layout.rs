@@ -8,7 +8,7 @@ use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, Of
 use super::type_name::type_name;
 use super::workers::{Job, Workers};
 use crate::hashing::lanes::{
-    Finish, Fixed, Keys, Lanes, Offset, Offsets, Slots, Validity, Views, each, filled,
+    AnswerSpace, Finish, Fixed, Keys, Lanes, Offset, Offsets, Validity, Views, each, filled,
 };
 use crate::{Error, Result};
 
@@ -103,9 +103,9 @@ impl KeyColumn {
                 return;
             }
             all_broken.resize(pieces.len(), None);
-            let jobs = pieces.iter_mut().zip(&mut all_broken).enumerate().map(|(number, (slots, broken))| {
+            let jobs = pieces.iter_mut().zip(&mut all_broken).enumerate().map(|(number, (space, broken))| {
                 let rows = number * piece..self.rows.min((number + 1) * piece);
-                Box::new(move || *broken = map.map(keys, rows, validity, slots).err()) as Job<'_>
+                Box::new(move || *broken = map.map(keys, rows, validity, space).err()) as Job<'_>
             });
             workers.work(jobs.collect());
         });
@@ -179,11 +179,11 @@ impl KeyColumn {
     /// # Errors
     /// [`Error::Malformed`] if the row's offsets point outside the column's data.
     pub fn key(&self, row: usize) -> Result<Option<&[u8]>> {
-        let mut found = None;
+        let mut key = None;
         if row < self.rows {
-            self.each(row..row + 1, |_, key| found = key)?;
+            self.each(row..row + 1, |_, each| key = each)?;
         }
-        Ok(found)
+        Ok(key)
     }
 
     /// Hands some rows over with their keys, `None` for a null; the layout is asked for only once.
@@ -253,7 +253,7 @@ pub(super) trait KeyMap: Sync {
         keys: &K,
         rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Slots<'_>,
+        results: &mut AnswerSpace<'_>,
     ) -> std::result::Result<(), usize>;
 }
 
@@ -266,7 +266,7 @@ impl<F: Fn(&[u8]) -> i32 + Sync> KeyMap for Each<F> {
         keys: &K,
         rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Slots<'_>,
+        results: &mut AnswerSpace<'_>,
     ) -> std::result::Result<(), usize> {
         each(keys, rows, validity, &self.0, results)
     }
@@ -279,7 +279,7 @@ impl KeyMap for Finish {
         keys: &K,
         rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Slots<'_>,
+        results: &mut AnswerSpace<'_>,
     ) -> std::result::Result<(), usize> {
         Lanes::widest().hash(keys, rows, validity, *self, results)
     }

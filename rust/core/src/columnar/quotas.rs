@@ -65,14 +65,17 @@ impl<'a> Quotas<'a> {
     ///
     /// # Errors
     /// [`Error::KeyType`] if a column does not hold whole numbers, or there are too few or too many.
-    pub fn new(rule: QuotaRule, given: &[QuotaArgument<'a>]) -> Result<Self> {
-        let wanted = if matches!(rule, QuotaRule::MinQuota | QuotaRule::MaxQuota) { 2 } else { 3 };
-        if given.len() != wanted {
-            return Err(Error::KeyType(format!("the rule asks for {wanted} columns, not {}", given.len())));
+    pub fn new(rule: QuotaRule, arguments: &[QuotaArgument<'a>]) -> Result<Self> {
+        let expected = if matches!(rule, QuotaRule::MinQuota | QuotaRule::MaxQuota) { 2 } else { 3 };
+        if arguments.len() != expected {
+            return Err(Error::KeyType(format!(
+                "the rule asks for {expected} columns, not {}",
+                arguments.len()
+            )));
         }
         // Only the number of members must not be 0.
-        let arguments = given.iter().enumerate().map(|(at, numbers)| {
-            let least = i32::from(at + 1 == wanted);
+        let arguments = arguments.iter().enumerate().map(|(at, numbers)| {
+            let least = i32::from(at + 1 == expected);
             Argument::of(*numbers, least)
         });
         let arguments: Vec<Argument<'a>> = arguments.collect::<Result<_>>()?;
@@ -114,26 +117,26 @@ impl<'a> Quotas<'a> {
         if odd { Err(self.odd()) } else { Ok(()) }
     }
 
-    /// Writes the answers of as many rows as `found` has, from a row on; nulls may get any number. It is for the rules
+    /// Writes the answers of as many rows as `room` has, from a row on; nulls may get any number. It is for the rules
     /// that return numbers.
     ///
     /// # Errors
     /// The first number out of range.
-    pub fn numbers(&self, from: usize, found: &mut [i32]) -> Answered {
+    pub fn numbers(&self, from: usize, room: &mut [i32]) -> Answered {
         match self.rule {
-            QuotaRule::MaxQuota => self.write(from, found, |_, quota| quota.most()),
-            QuotaRule::RangeStart => self.write(from, found, |place, quota| quota.start(place)),
-            QuotaRule::RangeLength => self.write(from, found, |place, quota| quota.length(place)),
-            _ => self.write(from, found, |_, quota| quota.least),
+            QuotaRule::MaxQuota => self.write(from, room, |_, quota| quota.most()),
+            QuotaRule::RangeStart => self.write(from, room, |place, quota| quota.start(place)),
+            QuotaRule::RangeLength => self.write(from, room, |place, quota| quota.length(place)),
+            _ => self.write(from, room, |_, quota| quota.least),
         }
     }
 
-    fn write(&self, from: usize, found: &mut [i32], rule: impl Fn(u32, Quota) -> u32) -> Answered {
+    fn write(&self, from: usize, room: &mut [i32], rule: impl Fn(u32, Quota) -> u32) -> Answered {
         let mut blocks = Blocks::new(self);
-        for (at, found) in found.chunks_mut(BLOCK).enumerate() {
-            let block = blocks.read(from + at * BLOCK, found.len())?;
-            for (found, (first, quota)) in found.iter_mut().zip(block.rows()) {
-                *found = rule(first, quota).cast_signed();
+        for (at, room) in room.chunks_mut(BLOCK).enumerate() {
+            let block = blocks.read(from + at * BLOCK, room.len())?;
+            for (room, (first, quota)) in room.iter_mut().zip(block.rows()) {
+                *room = rule(first, quota).cast_signed();
             }
         }
         Ok(())
@@ -205,8 +208,8 @@ struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    fn of(given: QuotaArgument<'a>, least: i32) -> Result<Self> {
-        let values = given.values;
+    fn of(arguments: QuotaArgument<'a>, least: i32) -> Result<Self> {
+        let values = arguments.values;
         let values: Box<dyn Read + 'a> = if let Some(values) = values.as_primitive_opt::<Int32Type>() {
             Box::new(IntColumn(values))
         } else if let Some(values) = values.as_primitive_opt::<Int64Type>() {
@@ -219,7 +222,7 @@ impl<'a> Argument<'a> {
                 }
             )
         };
-        Ok(Self { values, is_one: given.is_one, least })
+        Ok(Self { values, is_one: arguments.is_one, least })
     }
 
     /// Its numbers in a block of rows, perhaps in `room`; none if one is out of range. A null may be any number in

@@ -22,9 +22,9 @@ const NEAR: usize = 1 << 20;
 /// use arrow_array::Int64Array;
 /// use partwright_core::columnar::rows_by_partition;
 /// let partitions = Int64Array::from(vec![Some(8), Some(4), None, Some(8)]);
-/// let found = rows_by_partition(&partitions, Some(&Int64Array::from(vec![1, 2, 3, 4])))?;
-/// assert_eq!(**found.column(0), Int64Array::from(vec![4, 8]));
-/// assert_eq!(**found.column(1), Int64Array::from(vec![2, 5]));
+/// let counts = rows_by_partition(&partitions, Some(&Int64Array::from(vec![1, 2, 3, 4])))?;
+/// assert_eq!(**counts.column(0), Int64Array::from(vec![4, 8]));
+/// assert_eq!(**counts.column(1), Int64Array::from(vec![2, 5]));
 /// # Ok::<(), partwright_core::Error>(())
 /// ```
 ///
@@ -47,9 +47,9 @@ pub fn rows_by_partition(partitions: &dyn Array, rows: Option<&dyn Array>) -> Re
         };
         *sum = i64::wrapping_add(*sum, more);
     }
-    let mut found: Vec<(i64, i64)> = (0..).zip(near).chain(far).filter(|&(_, rows)| rows != 0).collect();
-    found.sort_unstable();
-    let (partitions, rows): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let mut counts: Vec<(i64, i64)> = (0..).zip(near).chain(far).filter(|&(_, rows)| rows != 0).collect();
+    counts.sort_unstable();
+    let (partitions, rows): (Vec<_>, Vec<_>) = counts.into_iter().unzip();
     let column = |values| -> ArrayRef { Arc::new(Int64Array::from(values)) };
     struct_of(vec![("partition", column(partitions)), ("rows", column(rows))])
 }
@@ -75,21 +75,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_those_of_a_map(given in prop::collection::vec((some_number(), 0_i64..4), 0..200)) {
-            let mut wanted = [BTreeMap::new(), BTreeMap::new()];
-            for &(partition, rows) in &given {
-                for (wanted, rows) in wanted.iter_mut().zip([1, rows]) {
+        fn rows_are_those_of_a_map(pairs in prop::collection::vec((some_number(), 0_i64..4), 0..200)) {
+            let mut expected = [BTreeMap::new(), BTreeMap::new()];
+            for &(partition, rows) in &pairs {
+                for (expected, rows) in expected.iter_mut().zip([1, rows]) {
                     if let Some(partition) = partition.filter(|_| rows > 0) {
-                        *wanted.entry(partition).or_insert(0) += rows;
+                        *expected.entry(partition).or_insert(0) += rows;
                     }
                 }
             }
-            let partitions: Int64Array = given.iter().map(|&(partition, _)| partition).collect();
-            let rows: Int64Array = given.iter().map(|&(_, rows)| Some(rows)).collect();
-            for (rows, wanted) in [None, Some(&rows as &dyn Array)].into_iter().zip(wanted) {
-                let found = rows_by_partition(&partitions, rows)?;
-                prop_assert_eq!(&**found.column(0), &Int64Array::from_iter_values(wanted.keys().copied()) as &dyn Array);
-                prop_assert_eq!(&**found.column(1), &Int64Array::from_iter_values(wanted.values().copied()) as &dyn Array);
+            let partitions: Int64Array = pairs.iter().map(|&(partition, _)| partition).collect();
+            let rows: Int64Array = pairs.iter().map(|&(_, rows)| Some(rows)).collect();
+            for (rows, expected) in [None, Some(&rows as &dyn Array)].into_iter().zip(expected) {
+                let counts = rows_by_partition(&partitions, rows)?;
+                prop_assert_eq!(&**counts.column(0), &Int64Array::from_iter_values(expected.keys().copied()) as &dyn Array);
+                prop_assert_eq!(&**counts.column(1), &Int64Array::from_iter_values(expected.values().copied()) as &dyn Array);
             }
         }
     }

@@ -110,13 +110,13 @@ mod tests {
     }
 
     fn all_of(slots: &Slots, hash: u32) -> Vec<u32> {
-        let mut found = Vec::new();
+        let mut numbers = Vec::new();
         slots.find(hash, |number| {
-            found.push(number);
+            numbers.push(number);
             false
         });
-        found.sort_unstable();
-        found
+        numbers.sort_unstable();
+        numbers
     }
 
     proptest! {
@@ -132,22 +132,22 @@ mod tests {
                 }
                 slots.clear();
             }
-            let mut wanted: Vec<(u32, u32)> = hashes.iter().copied().zip(0..).collect();
-            for &(hash, number) in &wanted {
+            let mut expected: Vec<(u32, u32)> = hashes.iter().copied().zip(0..).collect();
+            for &(hash, number) in &expected {
                 slots.insert(hash, number);
             }
             for renumbers in [false, true] {
                 if renumbers {
                     slots.renumber(|number| (number % 3 != 1).then_some(number + 1000));
-                    wanted.retain(|(_, number)| number % 3 != 1);
-                    for (_, number) in &mut wanted {
+                    expected.retain(|(_, number)| number % 3 != 1);
+                    for (_, number) in &mut expected {
                         *number += 1000;
                     }
                 }
                 slots.fetch(&hashes);
                 for &hash in hashes.iter().chain(&[9, u32::MAX / 2]) {
                     let numbers: Vec<u32> =
-                        wanted.iter().filter(|each| each.0 == hash).map(|each| each.1).collect();
+                        expected.iter().filter(|each| each.0 == hash).map(|each| each.1).collect();
                     prop_assert_eq!(all_of(&slots, hash), &numbers[..]);
                     let last = numbers.last().copied();
                     prop_assert_eq!(slots.find(hash, |number| Some(number) == last), last);

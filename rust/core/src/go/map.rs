@@ -304,8 +304,8 @@ mod tests {
                 assert_ne!(walked, map.walk(&mut draws));
                 let mut sorted = walked;
                 sorted.sort_unstable();
-                let wanted: Vec<_> = (0..keys).filter(|key| key % 3 != 0 || key % 6 == 0).collect();
-                assert_eq!(sorted, wanted);
+                let expected: Vec<_> = (0..keys).filter(|key| key % 3 != 0 || key % 6 == 0).collect();
+                assert_eq!(sorted, expected);
                 assert!(!map.is_empty() && map.has(1) && !map.has(3));
             }
         }

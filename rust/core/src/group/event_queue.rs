@@ -24,7 +24,7 @@ pub(super) struct EventQueue<T> {
     /// All events on the wheel come at this time or less than `SLOTS` ms later.
     since: i64,
     /// The events that came too early or too late for the wheel when they were added.
-    rest: BinaryHeap<Reverse<(EventTime, T)>>,
+    heap: BinaryHeap<Reverse<(EventTime, T)>>,
     first: Option<(EventTime, Where)>,
 }
 
@@ -54,7 +54,7 @@ impl<T: Ord> Default for EventQueue<T> {
             nodes: Vec::new(),
             free: NOTHING,
             since: i64::MIN,
-            rest: BinaryHeap::new(),
+            heap: BinaryHeap::new(),
             first: None,
         }
     }
@@ -70,7 +70,7 @@ impl<T: Ord> EventQueue<T> {
                 Where::Wheel(slot)
             }
             _ => {
-                self.rest.push(Reverse((place, item)));
+                self.heap.push(Reverse((place, item)));
                 Where::Heap
             }
         };
@@ -84,7 +84,7 @@ impl<T: Ord> EventQueue<T> {
         let (place, waits) = self.first?;
         let item = match waits {
             Where::Wheel(slot) => self.node(self.slots[slot].0)?.item.as_ref(),
-            Where::Heap => self.rest.peek().map(|Reverse((_, item))| item),
+            Where::Heap => self.heap.peek().map(|Reverse((_, item))| item),
         };
         Some((place, item?))
     }
@@ -94,11 +94,11 @@ impl<T: Ord> EventQueue<T> {
         let (place, waits) = self.first?;
         let item = match waits {
             Where::Wheel(slot) => self.take(slot),
-            Where::Heap => self.rest.pop().map(|Reverse((_, item))| item),
+            Where::Heap => self.heap.pop().map(|Reverse((_, item))| item),
         };
         self.since = self.since.max(place.0);
-        let rest = self.rest.peek().map(|Reverse((place, _))| (*place, Where::Heap));
-        self.first = self.first_on_wheel().into_iter().chain(rest).min_by_key(|(place, _)| *place);
+        let heap = self.heap.peek().map(|Reverse((place, _))| (*place, Where::Heap));
+        self.first = self.first_on_wheel().into_iter().chain(heap).min_by_key(|(place, _)| *place);
         Some((place, item?))
     }
 

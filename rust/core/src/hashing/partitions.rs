@@ -10,11 +10,11 @@ impl Partitions {
     /// Checks a count.
     ///
     /// # Errors
-    /// [`Error::Partitions`] if `given` is below 1 or above 2^31-1.
-    pub fn new(given: i64) -> Result<Self> {
-        match u32::try_from(given) {
+    /// [`Error::Partitions`] if `value` is below 1 or above 2^31-1.
+    pub fn new(value: i64) -> Result<Self> {
+        match u32::try_from(value) {
             Ok(count) if count >= 1 && count <= i32::MAX.cast_unsigned() => Ok(Self(count)),
-            _ => Err(Error::Partitions { given }),
+            _ => Err(Error::Partitions { value }),
         }
     }
 
@@ -45,11 +45,11 @@ mod tests {
 
     #[test]
     fn a_count_of_partitions_is_a_positive_java_int() {
-        for given in [i64::MIN, -1, 0, 1 << 31, i64::MAX] {
-            assert_eq!(Partitions::new(given), Err(Error::Partitions { given }));
+        for value in [i64::MIN, -1, 0, 1 << 31, i64::MAX] {
+            assert_eq!(Partitions::new(value), Err(Error::Partitions { value }));
         }
-        for given in [1, 12, (1 << 31) - 1] {
-            assert_eq!(Partitions::new(given).map(|n| i64::from(n.get())), Ok(given));
+        for value in [1, 12, (1 << 31) - 1] {
+            assert_eq!(Partitions::new(value).map(|n| i64::from(n.get())), Ok(value));
         }
     }
 }

@@ -31,10 +31,10 @@ impl Random {
         }
         loop {
             let bits = self.next_31();
-            let found = bits % bound;
+            let drawn = bits % bound;
             // The last part of the range is shorter than the bound, so Java draws again; its int would be below 0.
-            if (bits - found + (bound - 1)).cast_signed() >= 0 {
-                return found;
+            if (bits - drawn + (bound - 1)).cast_signed() >= 0 {
+                return drawn;
             }
         }
     }

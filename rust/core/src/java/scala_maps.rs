@@ -17,10 +17,11 @@ const BITS: u32 = 5;
 pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
     let improved: Vec<_> =
         hashes.iter().map(|&hash| byteswap(hash.cast_unsigned()).rotate_right(ROTATED)).collect();
-    let (mut bins, mut rest, mut table) = (FIRST_BINS, inserted, Vec::new());
+    let (mut bins, mut coming_later, mut table) = (FIRST_BINS, inserted, Vec::new());
     loop {
         // With one more key it grows.
-        let (coming, left) = rest.split_at(rest.len().min((bins * 3 / 4 + 1).saturating_sub(table.len())));
+        let (coming, left) =
+            coming_later.split_at(coming_later.len().min((bins * 3 / 4 + 1).saturating_sub(table.len())));
         table.extend_from_slice(coming);
         let shift = 32 - bins.trailing_zeros();
         table.reverse();
@@ -28,7 +29,7 @@ pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
         if table.len() <= bins * 3 / 4 {
             return table;
         }
-        (bins, rest) = (2 * bins, left);
+        (bins, coming_later) = (2 * bins, left);
     }
 }
 

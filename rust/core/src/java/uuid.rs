@@ -81,7 +81,7 @@ impl FromStr for TopicId {
                 // Java ignores the last letter's four extra bits.
                 Ok(Self::of_bits(first << 2 | (values[LENGTH - 1] >> 4) as u128))
             }
-            _ => Err(Error::TopicId { given: text.to_owned() }),
+            _ => Err(Error::TopicId { value: text.to_owned() }),
         }
     }
 }

@@ -42,10 +42,10 @@ impl PlacementDraws {
             }
             PlacementSource::Recorded(values) => *values.get(place).ok_or(Error::Draw { place, bound })?,
         };
-        let found = usize::try_from(drawn).ok().filter(|&found| found < bound);
-        let found = found.ok_or(Error::Draw { place, bound })?;
+        let number = usize::try_from(drawn).ok().filter(|&number| number < bound);
+        let number = number.ok_or(Error::Draw { place, bound })?;
         self.taken.push(drawn);
-        Ok(found)
+        Ok(number)
     }
 
     /// `Collections.shuffle`: from the last place down, each element is swapped with a random one up to it.

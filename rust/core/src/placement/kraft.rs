@@ -74,9 +74,9 @@ impl Brokers {
         if self.used >= count {
             return None;
         }
-        let found = self.ids[(self.used + self.offset) % count];
+        let broker = self.ids[(self.used + self.offset) % count];
         self.used += 1;
-        Some(found)
+        Some(broker)
     }
 }
 
@@ -168,15 +168,15 @@ impl RackBrokers {
             first = (first + 1) % count;
         };
         placed.push(leader);
-        let (mut missing, mut place, mut led) = (replicas - 1, self.offset, Some(first));
+        let (mut missing, mut place, mut leader_place) = (replicas - 1, self.offset, Some(first));
         while missing > 0 {
-            if led == Some(place) {
+            if leader_place == Some(place) {
                 // The leader's rack has already given a broker, so it is skipped once.
-                led = None;
+                leader_place = None;
             } else {
                 let Rack { fenced, alive } = &mut self.by_name[self.stripe[place]];
-                if let Some(found) = alive.next(self.epoch).or_else(|| fenced.next(self.epoch)) {
-                    placed.push(found);
+                if let Some(broker) = alive.next(self.epoch).or_else(|| fenced.next(self.epoch)) {
+                    placed.push(broker);
                     missing -= 1;
                 }
             }

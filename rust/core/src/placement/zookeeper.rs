@@ -59,20 +59,20 @@ pub fn rack_aware(
     // The last partition, counted from 1, of which a broker or rack has a replica.
     let (mut of_broker, mut of_rack) = (vec![0; brokers.len()], vec![0; racks]);
     for (number, (leader, shift)) in (1..).zip(leaders(brokers.len(), partitions, start)) {
-        let (mut found, mut used, mut asked, mut place) = (0, 0, 0, leader);
+        let (mut count, mut used, mut tried, mut place) = (0, 0, 0, leader);
         loop {
             let (id, rack) = alternated[place];
             if of_broker[place] != number && (of_rack[rack] != number || used == racks) {
                 placed.push(id);
-                found += 1;
+                count += 1;
                 used += usize::from(of_rack[rack] != number);
                 (of_broker[place], of_rack[rack]) = (number, number);
             }
-            if found == replicas {
+            if count == replicas {
                 break;
             }
-            place = follower(leader, shift * racks + asked, brokers.len());
-            asked += 1;
+            place = follower(leader, shift * racks + tried, brokers.len());
+            tried += 1;
         }
     }
     Ok(placed)

@@ -182,8 +182,8 @@ impl QueueLoad {
             _ if !rack_aware => None,
             Some(near) if near.len() >= length => {
                 let places = (0..length).filter(|&place| near[place]);
-                let chosen = places.map(|place| Some((counted[place], *ids.get(place)?)));
-                let Some((sizes, mut ids)) = chosen.collect::<Option<(Vec<i32>, Vec<i32>)>>() else {
+                let near = places.map(|place| Some((counted[place], *ids.get(place)?)));
+                let Some((sizes, mut ids)) = near.collect::<Option<(Vec<i32>, Vec<i32>)>>() else {
                     return Err(too_short("partition ids", length));
                 };
                 let longest = sizes.iter().copied().fold(-1, i32::max);

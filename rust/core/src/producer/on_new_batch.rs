@@ -41,6 +41,6 @@ fn own_or_chosen(strategy: Strategy, state: &mut State, settings: &Settings, rec
     if let Some(partition) = record.partition {
         return Ok(partition);
     }
-    let chosen = strategy.partition(state, settings, record)?;
-    chosen.ok_or_else(|| strategy.has_no("partition"))
+    let partition = strategy.partition(state, settings, record)?;
+    partition.ok_or_else(|| strategy.has_no("partition"))
 }

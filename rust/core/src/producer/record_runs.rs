@@ -25,7 +25,7 @@ impl<P: FnMut(Option<i32>)> Placing<'_, P> {
     /// returns none.
     #[inline]
     fn place_while(&mut self, topic: usize, mut partition: impl FnMut(&Record) -> Option<i32>) {
-        let rest = &self.records[self.next..];
+        let coming = &self.records[self.next..];
         let stays = |record: &Record| {
             if record.topic != topic || record.partition.is_some() || record.keyed.is_some() {
                 return false;
@@ -36,7 +36,7 @@ impl<P: FnMut(Option<i32>)> Placing<'_, P> {
             }
             partition.is_some()
         };
-        self.next += rest.iter().map(stays).position(|stays| !stays).unwrap_or(rest.len());
+        self.next += coming.iter().map(stays).position(|stays| !stays).unwrap_or(coming.len());
     }
 }
 

@@ -71,10 +71,10 @@ impl Settings {
     /// [`Error::Setting`] for a size or a time below 0.
     pub fn check(&self) -> Result<()> {
         if self.batch_size < 0 {
-            return Err(Error::Setting { field: "batch.size", least: 0, given: self.batch_size.into() });
+            return Err(Error::Setting { field: "batch.size", least: 0, value: self.batch_size.into() });
         }
         match self.linger_ms {
-            Some(linger @ ..=-1) => Err(Error::Setting { field: "linger.ms", least: 0, given: linger }),
+            Some(linger @ ..=-1) => Err(Error::Setting { field: "linger.ms", least: 0, value: linger }),
             _ => Ok(()),
         }
     }

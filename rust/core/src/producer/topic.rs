@@ -41,8 +41,8 @@ impl Topic {
                 return Err(Error::Producer(format!("topic {name:?} has the partition {id} twice")));
             }
         }
-        let those = |chosen: fn(&Partition) -> bool| {
-            partitions.iter().filter(|&partition| chosen(partition)).map(|partition| partition.id).collect()
+        let those = |belongs: fn(&Partition) -> bool| {
+            partitions.iter().filter(|&partition| belongs(partition)).map(|partition| partition.id).collect()
         };
         Ok(Self {
             name: name.to_owned(),

@@ -183,20 +183,20 @@ fn shape(format: &str) -> Option<ArrayShape> {
 /// Checks the buffers of an array with this many rows, counted from the start of the buffers.
 fn check_buffers(array: &FFI_ArrowArray, shape: &ArrayShape, rows: i64) -> FormatCheck {
     let first = usize::from(shape.validity);
-    let wanted = match shape.layout {
+    let expected = match shape.layout {
         BufferLayout::None => first,
         BufferLayout::Rows(_) | BufferLayout::Offsets(_) => first + 1,
         BufferLayout::TwoRows(..) | BufferLayout::Bytes(_) => first + 2,
         // At least the buffer of the lengths is there.
         BufferLayout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
     };
-    if usize::try_from(array.n_buffers) != Ok(wanted) {
+    if usize::try_from(array.n_buffers) != Ok(expected) {
         return Err(format!(
-            "has {} where its format has {wanted}",
+            "has {} where its format has {expected}",
             counted(array.n_buffers, "buffer", "buffers")
         ));
     }
-    if wanted > 0 && array.buffers.is_null() {
+    if expected > 0 && array.buffers.is_null() {
         return Err("has a null pointer for its buffers".to_owned());
     }
     if shape.validity {
@@ -218,7 +218,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &ArrayShape, rows: i64) -> Forma
         }
         BufferLayout::Views => {
             check(first, 128)?;
-            let lengths = wanted - 1;
+            let lengths = expected - 1;
             if lengths == first + 1 {
                 return Ok(());
             }
@@ -290,18 +290,18 @@ fn check_children(
     }
     let null = "has a child that is a null pointer";
     let (arrays, schemas) = children_of_array(array).zip(children_of_schema(schema)).ok_or(null)?;
-    let wanted = match shape.children {
+    let expected = match shape.children {
         Children::Columns => rows,
         Children::Lists(each) => rows.checked_mul(each).ok_or("has more rows than Arrow has")?,
         _ => 0,
     };
     for (place, (child, schema)) in arrays.into_iter().zip(schemas).enumerate() {
         check_array(child, schema).map_err(|wrong| format!("has a child {place} that {wrong}"))?;
-        if child.length < wanted {
+        if child.length < expected {
             return Err(format!(
                 "has a child {place} of {} where {} needed",
                 counted(child.length, "row", "rows"),
-                counted(wanted, "is", "are")
+                counted(expected, "is", "are")
             ));
         }
     }

@@ -50,10 +50,10 @@ pub(crate) fn import_array(
     let schema = pointed::<FFI_ArrowSchema>(schema, c"arrow_schema")?;
     let array = pointed::<FFI_ArrowArray>(array, c"arrow_array")?;
     // SAFETY: capsules of these names hold these structures, and no Python runs below that could change them.
-    let (schema, given) = unsafe { (schema.as_ref(), array.as_ref()) };
+    let (schema, array_pointer) = unsafe { (schema.as_ref(), array.as_ref()) };
     let field = field_of(schema)?;
-    check_array(given, schema).map_err(|wrong| refused(&format!("its array {wrong}")))?;
-    // SAFETY: as above, and `given` is not used again.
+    check_array(array_pointer, schema).map_err(|wrong| refused(&format!("its array {wrong}")))?;
+    // SAFETY: as above, and `array_pointer` is not used again.
     let moved = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     Ok((imported(moved, field.data_type())?, field))
 }
@@ -220,11 +220,15 @@ fn is_copy(one: &FFI_ArrowArray, other: &FFI_ArrowArray) -> bool {
 /// The stream's own error message.
 fn failed(stream: &mut FFI_ArrowArrayStream, what: &str, code: i32) -> PyErr {
     // SAFETY: the stream is not released. The pointer is null, or a text that lives until the next call of the stream.
-    let said = stream.get_last_error.map(|said| unsafe { said(stream) }).filter(|said| !said.is_null());
+    let error_text = stream
+        .get_last_error
+        .map(|error_text| unsafe { error_text(stream) })
+        .filter(|error_text| !error_text.is_null());
     // SAFETY: as above.
-    let said = said.map(|said| unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
-    let said = said.map_or_else(String::new, |said| format!(": {said}"));
-    refused(&format!("its stream gives no {what} (error {code}){said}"))
+    let error_text =
+        error_text.map(|error_text| unsafe { CStr::from_ptr(error_text) }.to_string_lossy().into_owned());
+    let error_text = error_text.map_or_else(String::new, |error_text| format!(": {error_text}"));
+    refused(&format!("its stream gives no {what} (error {code}){error_text}"))
 }
 
 fn refused(sentence: &str) -> PyErr {

@@ -56,13 +56,13 @@ fn knows_other_devices(py: Python<'_>) -> PyResult<bool> {
 }
 
 /// The array of a `pyarrow.Array` whose class determines its type; `None` for everything else.
-pub(crate) fn import_pyarrow(given: Borrowed<'_, '_, PyAny>) -> PyResult<Option<ArrayRef>> {
-    let py = given.py();
+pub(crate) fn import_pyarrow(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<ArrayRef>> {
+    let py = object.py();
     let doors = Doors::of(py)?;
-    let class = given.get_type();
+    let class = object.get_type();
     let Some((_, plain)) = doors.classes.iter().find(|(known, _)| class.is(known)) else { return Ok(None) };
     let mut array = FFI_ArrowArray::empty();
-    doors.export.call1(py, (given, (&raw mut array).expose_provenance()))?;
+    doors.export.call1(py, (object, (&raw mut array).expose_provenance()))?;
     import_plain(array, *plain).map(Some)
 }
 

@@ -81,13 +81,13 @@ impl<'a> JavaGroup<'a> {
     }
 
     fn number_partitions(&mut self, input: &Input<'_>) -> Result<()> {
-        let mut wanted = vec![false; self.topics.len()];
+        let mut is_read = vec![false; self.topics.len()];
         for &topic in self.subscribed.named() {
-            wanted[topic as usize] = true;
+            is_read[topic as usize] = true;
         }
         let mut end = 0_u32;
-        for (&place, wanted) in self.topic_places.iter().zip(wanted) {
-            let count = if wanted { input.partitions[place as usize] } else { 0 };
+        for (&place, is_read) in self.topic_places.iter().zip(is_read) {
+            let count = if is_read { input.partitions[place as usize] } else { 0 };
             end = end
                 .checked_add(count)
                 .filter(|&end| end <= MOST_PARTITIONS)

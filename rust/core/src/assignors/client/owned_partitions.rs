@@ -10,11 +10,11 @@ pub(crate) struct Claims {
     /// Whether the members subscribe to the same topics, by Kafka's comparison.
     pub(crate) equal_subscriptions: bool,
     /// Each member's claims, in the order in which they reach the assignor, if that matters.
-    sent: Lists<u32>,
+    lists: Lists<u32>,
     /// The newest generation that members name; members of `StickyAssignor` name it together with what they own, or not
     /// at all.
     pub(crate) newest: i32,
-    /// By partition, the believed claim, as a place in `sent`.
+    /// By partition, the believed claim, as a place in `lists`.
     believed: Vec<usize>,
     /// Whether two members of one generation have claimed it.
     pub(crate) contested: Vec<bool>,
@@ -30,44 +30,44 @@ impl Claims {
         let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
         let equal_subscriptions = first_unequal(group).is_none();
         let is_as_sent = cooperative || equal_subscriptions;
-        let sent = if is_as_sent { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
+        let lists = if is_as_sent { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
         let naming = group.generations.iter().zip(&group.sends).filter(|&(_, &sends)| sends || cooperative);
-        let mut found = Self {
+        let mut claims = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
             equal_subscriptions,
             believed: vec![NOBODY; group.partitions_and_beyond()],
             contested: vec![false; group.partitions_and_beyond()],
-            sent,
+            lists,
         };
         let mut last = vec![NONE; group.partitions_and_beyond()];
         for &member in &group.walk {
-            for claim in found.sent.offsets[member as usize]..found.sent.offsets[member as usize + 1] {
-                let partition = found.sent.values[claim] as usize;
+            for claim in claims.lists.offsets[member as usize]..claims.lists.offsets[member as usize + 1] {
+                let partition = claims.lists.values[claim] as usize;
                 let other = std::mem::replace(&mut last[partition], member);
                 let generation = |member: u32| group.generations[member as usize];
                 if other == NONE || generation(member) > generation(other) {
-                    found.believed[partition] = claim;
+                    claims.believed[partition] = claim;
                 } else if generation(member) == generation(other) {
-                    found.contested[partition] = true;
-                    found.believed[partition] = NOBODY;
+                    claims.contested[partition] = true;
+                    claims.believed[partition] = NOBODY;
                 } else {
                     last[partition] = other;
                 }
             }
         }
-        found
+        claims
     }
 
     /// All that a member claims.
     pub(crate) fn of(&self, member: u32) -> &[u32] {
-        self.sent.get(member as usize)
+        self.lists.get(member as usize)
     }
 
     /// What a member is believed to own, in the order of its claims.
     pub(crate) fn believed(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
-        let claims = self.sent.offsets[member as usize]..self.sent.offsets[member as usize + 1];
+        let claims = self.lists.offsets[member as usize]..self.lists.offsets[member as usize + 1];
         claims
-            .map(|claim| (claim, self.sent.values[claim]))
+            .map(|claim| (claim, self.lists.values[claim]))
             .filter(|&(claim, partition)| self.believed[partition as usize] == claim)
             .map(|(_, partition)| partition)
     }

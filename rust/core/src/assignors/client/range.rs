@@ -135,14 +135,14 @@ fn deal_together(
         let matching = open.iter().position(|&place| {
             topics.iter().all(|topic| topic.matches(members[place], partition) && topic.room(place) > 0)
         });
-        let Some(found) = matching else { continue };
-        let place = open[found];
+        let Some(matching) = matching else { continue };
+        let place = open[matching];
         for topic in topics.iter_mut() {
             topic.deal(place, partition, dealt);
             topic.count(place, 1);
         }
         if topics.iter().all(|topic| topic.room(place) == 0) {
-            open.remove(found);
+            open.remove(matching);
         }
     }
 }
@@ -178,13 +178,13 @@ impl RangeTopic<'_> {
         for place in 0..self.members.len() {
             let (room, member) = (self.room(place), self.members[place]);
             let open = (0..self.dealt.len()).filter(|&partition| !self.dealt[partition]);
-            let found: Vec<_> =
+            let matching: Vec<_> =
                 open.filter(|&partition| self.matches(member, partition)).take(room).collect();
-            for &partition in &found {
+            for &partition in &matching {
                 self.deal(place, partition, dealt);
             }
-            if !found.is_empty() {
-                self.count(place, found.len());
+            if !matching.is_empty() {
+                self.count(place, matching.len());
             }
         }
     }

@@ -29,7 +29,7 @@ struct LoadLevel {
 impl SortedMembers {
     /// Members with these counts, except those that are left out.
     pub(crate) fn new(counts: &[usize], left_out: impl Fn(u32) -> bool) -> Self {
-        let mut found = Self {
+        let mut members = Self {
             levels: Vec::new(),
             bits: Vec::new(),
             words: counts.len().div_ceil(64),
@@ -41,12 +41,12 @@ impl SortedMembers {
         let mut sorted: Vec<(usize, u32)> = counts.iter().copied().zip(0..).collect();
         sorted.sort_unstable();
         for (count, member) in sorted.into_iter().filter(|&(_, member)| !left_out(member)) {
-            let last = found.last;
-            let is_new = last == NONE || found.levels[last as usize].count != count;
-            let level = if is_new { found.insert(count, last, NONE) } else { last };
-            found.put(level, member);
+            let last = members.last;
+            let is_new = last == NONE || members.levels[last as usize].count != count;
+            let level = if is_new { members.insert(count, last, NONE) } else { last };
+            members.put(level, member);
         }
-        found
+        members
     }
 
     /// The fewest and the most partitions that a member has.

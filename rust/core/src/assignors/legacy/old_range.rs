@@ -12,12 +12,12 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     for (topic, readers) in places(group, &threads).into_iter().enumerate() {
         let partitions: Vec<_> = (group.starts[topic]..group.starts[topic + 1]).collect();
-        let (mut rest, quota) = (&partitions[..], Quota::of_counts(partitions.len(), readers.len()));
+        let (mut left_over, quota) = (&partitions[..], Quota::of_counts(partitions.len(), readers.len()));
         for (place, thread) in readers.into_iter().enumerate() {
             let length = quota.least as usize + usize::from(place < quota.extra as usize);
-            let (range, left) = rest.split_at(length);
+            let (range, left) = left_over.split_at(length);
             dealt.extend(range.iter().map(|&partition| (threads[thread], partition)));
-            rest = left;
+            left_over = left;
         }
     }
     Lists::dealt(group.members(), &dealt)

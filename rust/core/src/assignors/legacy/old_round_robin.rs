@@ -31,8 +31,8 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
 /// other have the same rank. Of those with the same hash code, the one whose topic is first in Scala's map comes first.
 fn order(group: &JavaGroup<'_>) -> Vec<(u32, u32)> {
     if !group.order.is_empty() {
-        let there = group.order.iter().copied().filter(|&partition| partition < group.partitions());
-        return (0..).zip(there).collect();
+        let existing = group.order.iter().copied().filter(|&partition| partition < group.partitions());
+        return (0..).zip(existing).collect();
     }
     let text = |partition: u32| {
         let topic = group.topics[group.topic_of[partition as usize] as usize];

@@ -15,7 +15,7 @@ use crate::java::topic_partition::partition_hash;
 pub(super) struct LegacyClaims {
     /// Each member's claims, in the order in which they reach the assignor. Partitions of missing topics are numbered
     /// after all others.
-    pub(super) sent: Lists<u32>,
+    pub(super) lists: Lists<u32>,
     /// By partition, `TopicPartition.hashCode`.
     hashes: Vec<i32>,
 }
@@ -55,8 +55,8 @@ impl LegacyClaims {
         hashes.extend(
             beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic as usize], number)),
         );
-        let sent = if cooperative { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
-        Self { sent, hashes }
+        let lists = if cooperative { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
+        Self { lists, hashes }
     }
 
     /// A walker over maps of partitions.
@@ -72,7 +72,7 @@ impl LegacyClaims {
         let mut claimed = Vec::new();
         for &member in &group.walk {
             let Some(generation) = generations[member as usize] else { continue };
-            for &partition in self.sent.get(member as usize) {
+            for &partition in self.lists.get(member as usize) {
                 let (first, second) = (&mut newest[partition as usize], &mut previous[partition as usize]);
                 let claim = Some((member, generation));
                 match (*first, *second) {

@@ -48,8 +48,8 @@ fn queues(group: &JavaGroup<'_>, claims: &LegacyClaims, owners: &Owners) -> Vec<
     let mut queues = vec![Vec::new(); group.members()];
     let had = |&partition: &u32| owners.previous[partition as usize].is_some();
     let disputed: Vec<_> = owners.walk.iter().copied().filter(had).collect();
-    let rest = owners.walk.iter().copied().filter(|partition| !had(partition));
-    for partition in claims.walker().walk(&disputed).into_iter().chain(rest) {
+    let others = owners.walk.iter().copied().filter(|partition| !had(partition));
+    for partition in claims.walker().walk(&disputed).into_iter().chain(others) {
         if partition < group.partitions() {
             queues[owners.owner[partition as usize] as usize].push(partition);
         }

@@ -181,7 +181,7 @@ fn believed(group: &JavaGroup<'_>, claims: &LegacyClaims, cooperative: bool) -> 
     let (mut claimed, mut contested) = (vec![false; partitions], vec![false; partitions]);
     for &member in group.walk.iter().filter(|&&member| generation(member) == newest) {
         let known =
-            claims.sent.get(member as usize).iter().filter(|&&partition| (partition as usize) < partitions);
+            claims.lists.get(member as usize).iter().filter(|&&partition| (partition as usize) < partitions);
         for &partition in known {
             if std::mem::replace(&mut claimed[partition as usize], true) {
                 contested[partition as usize] = true;

@@ -79,13 +79,13 @@ impl<'a> GoGroup<'a> {
     }
 
     fn number_partitions(&mut self) -> Result<()> {
-        let mut wanted = vec![false; self.topic_places.len()];
+        let mut is_read = vec![false; self.topic_places.len()];
         for &topic in &self.subscribed.values {
-            wanted[topic as usize] = true;
+            is_read[topic as usize] = true;
         }
         let mut end = 0_u32;
-        for (&place, wanted) in self.topic_places.iter().zip(wanted) {
-            let count = if wanted { self.input.partitions[place as usize] } else { 0 };
+        for (&place, is_read) in self.topic_places.iter().zip(is_read) {
+            let count = if is_read { self.input.partitions[place as usize] } else { 0 };
             end = end
                 .checked_add(count)
                 .filter(|&end| end <= MOST_PARTITIONS)

@@ -83,8 +83,8 @@ pub(super) fn parse(name: &str) -> Result<Assignor> {
     if let Some((_, found)) = known.iter().find(|(known, _)| *known == name) {
         return Ok(*found);
     }
-    let (client_name, rest) = name.split_once(':').unwrap_or((name, ""));
-    let wire = rest.split_once('@').map_or(rest, |(wire, _)| wire);
+    let (client_name, wire) = name.split_once(':').unwrap_or((name, ""));
+    let wire = wire.split_once('@').map_or(wire, |(wire, _)| wire);
     let known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
     let of_client: Vec<_> = known.iter().copied().filter(|known| client(known) == client_name).collect();
     let versions: Vec<_> = of_client.iter().copied().filter(|known| wire_name(known) == wire).collect();
@@ -139,8 +139,8 @@ fn client(name: &'static str) -> &'static str {
 }
 
 fn wire_name(name: &'static str) -> &'static str {
-    let rest = name.split_once(':').map_or(name, |(_, rest)| rest);
-    rest.split_once('@').map_or(rest, |(wire, _)| wire)
+    let wire = name.split_once(':').map_or(name, |(_, wire)| wire);
+    wire.split_once('@').map_or(wire, |(wire, _)| wire)
 }
 
 fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
@@ -165,22 +165,22 @@ mod tests {
         }
         assert_eq!(parse("java:range"), Ok(Assignor::Range));
         assert_eq!(parse("java:sticky@2.3"), Ok(Assignor::Sticky23));
-        let said = |name| parse(name).err().map(|error| error.to_string()).unwrap_or_default();
-        let unknown = said("aiokafak:range");
+        let refusal = |name| parse(name).err().map(|error| error.to_string()).unwrap_or_default();
+        let unknown = refusal("aiokafak:range");
         assert!(
             unknown.starts_with(
                 "there is no assignor \"aiokafak:range\": the clients with assignors are java, "
             )
         );
         assert!(unknown.ends_with("; did you mean aiokafka:range?"), "{unknown}");
-        let slip = said("aiokafka:rnge");
+        let slip = refusal("aiokafka:rnge");
         assert!(
             slip.starts_with("there is no assignor \"aiokafka:rnge\": aiokafka has range, roundrobin"),
             "{slip}"
         );
         assert!(slip.ends_with("; did you mean aiokafka:range?"), "{slip}");
         assert_eq!(
-            said("java:sticky@2.4"),
+            refusal("java:sticky@2.4"),
             "there is no assignor \"java:sticky@2.4\": of java:sticky there are java:sticky, java:sticky@2.8, \
              java:sticky@2.3"
         );

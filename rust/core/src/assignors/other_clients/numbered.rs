@@ -40,11 +40,11 @@ impl<'a> Numbered<'a> {
             subscribed: Vec::new(),
             places,
         };
-        let mut wanted = vec![false; input.topics.len()];
+        let mut is_read = vec![false; input.topics.len()];
         for &topic in &input.subscribed.values {
-            wanted[topic as usize] = input.missing.get(topic as usize) != Some(&true);
+            is_read[topic as usize] = input.missing.get(topic as usize) != Some(&true);
         }
-        group.topics.retain(|&topic| wanted[topic as usize]);
+        group.topics.retain(|&topic| is_read[topic as usize]);
         group.topic_numbers = inverse(&group.topics, input.topics.len());
         let mut end = 0_u32;
         for &topic in &group.topics {

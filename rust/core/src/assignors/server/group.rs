@@ -166,8 +166,8 @@ impl ServerGroup {
     pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: PartitionRun) {
         let end = *place + run.len();
         assignment.topics[*place..end].fill(self.topic_places[run.topic as usize]);
-        for (slot, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
-            *slot = partition.cast_signed();
+        for (number, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
+            *number = partition.cast_signed();
         }
         *place = end;
     }

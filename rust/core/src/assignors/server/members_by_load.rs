@@ -38,12 +38,12 @@ impl Loads {
     }
 
     /// The same if at most this many partitions will be given: if enough members have the least, only those are needed.
-    pub(super) fn begin_for(&mut self, wanted: usize, members: &[u32], loads: &[i32]) {
+    pub(super) fn begin_for(&mut self, count: usize, members: &[u32], loads: &[i32]) {
         let (least, _) = bounds(members, loads);
         let first = members.iter().copied().filter(|&member| loads[member as usize] == least);
         self.sorted.clear();
-        self.sorted.extend(first.take(wanted));
-        if self.sorted.len() < wanted {
+        self.sorted.extend(first.take(count));
+        if self.sorted.len() < count {
             self.begin(members, loads);
         } else {
             (self.least_end, self.least_level, self.least_next) = (0, least - 1, 0);

@@ -84,24 +84,24 @@ impl AssignmentRecords {
         }
         for Step { is_given, topic, partitions } in steps {
             if is_given {
-                let found = topics.entry(topic).or_insert_with(|| {
+                let held = topics.entry(topic).or_insert_with(|| {
                     new.push(topic);
                     RecordTopic::default()
                 });
-                partitions.for_each(|partition| found.add(partition));
-            } else if let Some(found) = topics.get_mut(&topic) {
+                partitions.for_each(|partition| held.add(partition));
+            } else if let Some(held) = topics.get_mut(&topic) {
                 partitions.for_each(|partition| {
-                    found.numbers.remove(&partition);
+                    held.numbers.remove(&partition);
                 });
-                if found.numbers.is_empty() {
+                if held.numbers.is_empty() {
                     topics.remove(&topic);
                     known.retain(|other| *other != topic);
                     new.retain(|other| *other != topic);
                 }
             }
         }
-        for (topic, found) in &mut topics {
-            found.numbers.retain(|&partition, _| sorted.binary_search(&(*topic, partition)).is_ok());
+        for (topic, held) in &mut topics {
+            held.numbers.retain(|&partition, _| sorted.binary_search(&(*topic, partition)).is_ok());
         }
         new.reverse();
         new.append(&mut known);
@@ -119,8 +119,8 @@ impl AssignmentRecords {
     }
 
     fn read(&mut self, order: &[u32], topics: &FxHashMap<u32, RecordTopic>) -> Vec<Place> {
-        let there = |topic: &&u32| topics.get(topic).is_some_and(|found| !found.numbers.is_empty());
-        let order: Vec<u32> = order.iter().filter(there).copied().collect();
+        let has_partitions = |topic: &&u32| topics.get(topic).is_some_and(|held| !held.numbers.is_empty());
+        let order: Vec<u32> = order.iter().filter(has_partitions).copied().collect();
         let mut read = Vec::new();
         for topic in self.walker.walk(&order) {
             let numbers = topics[&topic].read();

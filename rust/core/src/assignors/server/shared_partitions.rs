@@ -17,7 +17,7 @@ pub(super) struct Sharing {
     /// How many members each partition should have.
     pub(super) members: usize,
     /// How many partitions each member should have.
-    pub(super) wanted: Vec<usize>,
+    pub(super) share_of: Vec<usize>,
 }
 
 impl Sharing {
@@ -38,7 +38,7 @@ impl Sharing {
     fn limit_members(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
         let mut start = 0;
         for owned in claims.chunk_by(|one, other| one.0 == other.0) {
-            let surplus = owned.len().saturating_sub(self.wanted[owned[0].0 as usize]);
+            let surplus = owned.len().saturating_sub(self.share_of[owned[0].0 as usize]);
             if surplus > 0 {
                 let hashes = owned.iter().map(|&(_, partition)| self.hashes[partition as usize]);
                 let places: Vec<u32> = (0..).take(owned.len()).collect();
@@ -55,7 +55,7 @@ impl Sharing {
         let by_partition: Vec<(u32, usize)> =
             claims.iter().zip(0..).map(|(&(_, partition), claim)| (partition, claim)).collect();
         let by_partition = Lists::dealt(self.hashes.len(), &by_partition);
-        let mut places = vec![0; self.wanted.len()];
+        let mut places = vec![0; self.share_of.len()];
         for partition in 0..by_partition.len() {
             let those = by_partition.get(partition);
             let left = those.iter().filter(|&&claim| is_kept[claim]).count();
@@ -90,7 +90,7 @@ impl Sharing {
     /// Gives partitions with too few members to members with too few partitions, which take turns
     /// (`assignRemainingPartitions`).
     fn deal(&self, order: &[u32], kept: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
-        let mut held = vec![0; self.wanted.len()];
+        let mut held = vec![0; self.share_of.len()];
         for &(member, _) in kept {
             held[member as usize] += 1;
         }
@@ -98,7 +98,7 @@ impl Sharing {
         let holders = Lists::dealt(self.hashes.len(), &by_partition);
         let unfilled = (0..)
             .take(held.len())
-            .filter(|&member: &u32| held[member as usize] < self.wanted[member as usize]);
+            .filter(|&member: &u32| held[member as usize] < self.share_of[member as usize]);
         let mut circle = Circle::new(in_table_order(unfilled.collect()));
         // For each member, the last partition that was found to be its own already, and the last one that it
         // was given.
@@ -135,7 +135,7 @@ impl Sharing {
                 }
                 missing -= 1;
                 circle.has_dealt = true;
-                if held[place] >= self.wanted[place] {
+                if held[place] >= self.share_of[place] {
                     circle.remove();
                 }
             }

@@ -50,13 +50,13 @@ fn share_all(group: &ServerGroup) -> Result<Vec<Share>> {
             }));
         }
     }
-    let (members, wanted) = shares(group.members(), partitions);
+    let (members, share_of) = shares(group.members(), partitions);
     let hash = |&(topic, partition): &(u32, u32)| {
         let id = group.ids[topic as usize].hash_code();
         id.wrapping_mul(31).wrapping_add(partition.cast_signed())
     };
     let hashes = numbers.partitions.iter().map(hash).collect();
-    let shared = Sharing { hashes, partitions, members, wanted: wanted.collect() }.share(&claims)?;
+    let shared = Sharing { hashes, partitions, members, share_of: share_of.collect() }.share(&claims)?;
     let run = |(member, number): (u32, u32)| {
         let (topic, partition) = numbers.partitions[number as usize];
         (member, PartitionRun::of_one(topic, partition))
@@ -132,12 +132,12 @@ fn share_topic(
         }
     }
     let (members, shares) = shares(subscribers.len(), count as usize);
-    let mut wanted = vec![0; everybody];
+    let mut share_of = vec![0; everybody];
     for (&member, share) in subscribers.iter().zip(shares) {
-        wanted[member as usize] = share;
+        share_of[member as usize] = share;
     }
     let hashes = partitions.iter().map(|number| number.cast_signed()).collect();
-    let found = Sharing { hashes, partitions: count as usize, members, wanted }.share(&claims)?;
+    let found = Sharing { hashes, partitions: count as usize, members, share_of }.share(&claims)?;
     Ok(found.into_iter().map(|(member, key)| (member, partitions[key as usize])).collect())
 }
 

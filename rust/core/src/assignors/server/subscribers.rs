@@ -106,13 +106,13 @@ mod tests {
 
     /// Each topic's members, and how many numbers all lists have.
     fn check(lists: &[Vec<u32>], topics: u32) -> Result<usize, TestCaseError> {
-        let found = Subscribers::of(&Lists::of(lists), topics as usize);
+        let subscribers = Subscribers::of(&Lists::of(lists), topics as usize);
         for topic in 0..topics {
             let has = |(member, list): (u32, &Vec<u32>)| list.contains(&topic).then_some(member);
-            let wanted: Vec<u32> = (0..).zip(lists).filter_map(has).collect();
-            prop_assert_eq!(found.get(topic as usize), wanted, "topic {}", topic);
+            let expected: Vec<u32> = (0..).zip(lists).filter_map(has).collect();
+            prop_assert_eq!(subscribers.get(topic as usize), expected, "topic {}", topic);
         }
-        Ok(found.lists.values.len())
+        Ok(subscribers.lists.values.len())
     }
 
     fn members(subscriptions: &[Vec<u32>], which: &[prop::sample::Index]) -> Vec<Vec<u32>> {
@@ -148,9 +148,9 @@ mod tests {
     fn topics_with_the_same_members_share_a_list() -> Result<(), TestCaseError> {
         let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
         prop_assert_eq!(check(&lists, 20)?, 100 + 50);
-        let found = Subscribers::of(&Lists::of(&lists), 20);
-        prop_assert_eq!(found.get(0).as_ptr(), found.get(9).as_ptr());
-        prop_assert_eq!(found.get(10).as_ptr(), found.get(19).as_ptr());
+        let subscribers = Subscribers::of(&Lists::of(&lists), 20);
+        prop_assert_eq!(subscribers.get(0).as_ptr(), subscribers.get(9).as_ptr());
+        prop_assert_eq!(subscribers.get(10).as_ptr(), subscribers.get(19).as_ptr());
         Ok(())
     }
 

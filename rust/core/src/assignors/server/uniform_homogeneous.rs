@@ -14,12 +14,12 @@ use crate::{Error, Result};
 pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
     let mut builder = HomogeneousBuilder::new(group);
     let mut kept = Lists::default();
-    let mut wanted = Vec::with_capacity(group.members());
+    let mut missing = Vec::with_capacity(group.members());
     for member in 0..group.members() {
-        wanted.push(builder.keep(member, &mut kept.values));
+        missing.push(builder.keep(member, &mut kept.values));
         kept.end();
     }
-    builder.deal(&kept, &wanted)
+    builder.deal(&kept, &missing)
 }
 
 struct HomogeneousBuilder<'a> {
@@ -62,7 +62,7 @@ impl<'a> HomogeneousBuilder<'a> {
         let mut has_extra = self.extra > 0;
         let quota = self.each + usize::from(has_extra);
         let held = owned.iter().filter(|&&(topic, _)| self.subscribed[topic as usize]).count();
-        let mut wanted = quota.saturating_sub(held);
+        let mut missing = quota.saturating_sub(held);
         if held <= quota {
             let start = kept.len();
             for &(topic, partition) in owned {
@@ -74,12 +74,12 @@ impl<'a> HomogeneousBuilder<'a> {
             self.keep_a_part(owned, quota, kept);
         }
         // A member that does not have the extra partition yet leaves it to another, as long as enough members remain.
-        if wanted > 0 && has_extra && self.group.members() - member > self.extra {
-            wanted -= 1;
+        if missing > 0 && has_extra && self.group.members() - member > self.extra {
+            missing -= 1;
             has_extra = false;
         }
         self.extra -= usize::from(has_extra);
-        wanted
+        missing
     }
 
     /// For a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
@@ -102,18 +102,18 @@ impl<'a> HomogeneousBuilder<'a> {
     }
 
     /// The partitions that members keep, followed by the ones that they take from those that nobody has.
-    fn deal(self, kept: &Lists<PartitionRun>, wanted: &[usize]) -> Result<Lists<PartitionRun>> {
+    fn deal(self, kept: &Lists<PartitionRun>, missing: &[usize]) -> Result<Lists<PartitionRun>> {
         let mut lists = Lists::default();
         let mut left = self.unassigned.into_iter();
         let mut next = None;
-        for (member, &wanted) in wanted.iter().enumerate() {
+        for (member, &missing) in missing.iter().enumerate() {
             lists.values.extend_from_slice(kept.get(member));
-            let mut wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
-            while wanted > 0 {
+            let mut missing = u32::try_from(missing).unwrap_or(u32::MAX);
+            while missing > 0 {
                 let Some(run) = next.take().or_else(|| left.next()) else { break };
-                let to = run.to.min(run.from.saturating_add(wanted));
+                let to = run.to.min(run.from.saturating_add(missing));
                 lists.values.push(PartitionRun { to, ..run });
-                wanted -= to - run.from;
+                missing -= to - run.from;
                 next = (to < run.to).then_some(PartitionRun { from: to, ..run });
             }
             lists.end();

@@ -145,10 +145,10 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// What the leader learns about the members (`currentClassicGroupMembers`).
     pub(super) fn described(&self) -> Vec<(Name, Option<String>, M)> {
-        let chosen = self.protocol.as_deref().unwrap_or_default();
+        let protocol = self.protocol.as_deref().unwrap_or_default();
         let described = |&id: &Id| {
             let member = self.members.get(id)?;
-            Some((Arc::clone(self.names.name(id)), member.instance.clone(), member.metadata(chosen)?))
+            Some((Arc::clone(self.names.name(id)), member.instance.clone(), member.metadata(protocol)?))
         };
         self.members.walk().iter().filter_map(described).collect()
     }
@@ -220,9 +220,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             Phase::Stable if self.protocol == self.select_protocol() => {
                 self.write();
                 let leads = self.is_leader(new);
-                let told = leads && join.skips_assignment;
-                let members = if told { self.described() } else { Vec::new() };
-                let mut joined = self.joined(new, members, told);
+                let gets_members = leads && join.skips_assignment;
+                let members = if gets_members { self.described() } else { Vec::new() };
+                let mut joined = self.joined(new, members, gets_members);
                 if leads && !join.skips_assignment {
                     // An older client gets the leader's old ID, so that it does not assign.
                     joined.leader = Some(Arc::clone(self.names.name(old)));

@@ -125,8 +125,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         let names: Vec<_> = votes.iter().map(|(name, _)| &***name).collect();
         let most = votes.iter().map(|(_, count)| *count).max()?;
         let order = walk_names(&names);
-        let chosen = order.into_iter().map(|place| votes[place as usize]).find(|(_, count)| *count == most);
-        chosen.map(|(name, _)| Arc::clone(name))
+        let first = order.into_iter().map(|place| votes[place as usize]).find(|(_, count)| *count == most);
+        first.map(|(name, _)| Arc::clone(name))
     }
 
     /// The effect of a timer.

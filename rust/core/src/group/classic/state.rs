@@ -80,7 +80,7 @@ pub struct Member<M, A> {
 impl<M: Clone + PartialEq, A> Member<M, A> {
     /// The member's data for the chosen assignor.
     pub(super) fn metadata(&self, protocol: &str) -> Option<M> {
-        self.protocols.iter().find(|(name, _)| &**name == protocol).map(|(_, said)| said.clone())
+        self.protocols.iter().find(|(name, _)| &**name == protocol).map(|(_, metadata)| metadata.clone())
     }
 }
 

@@ -102,8 +102,8 @@ impl Group {
         self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
         let full =
             request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
-        let told = request.epoch == 0 || full || !member.assigned.places().eq(before.assigned.places());
-        let assignment = told.then(|| member.assigned.places().collect());
+        let is_due = request.epoch == 0 || full || !member.assigned.places().eq(before.assigned.places());
+        let assignment = is_due.then(|| member.assigned.places().collect());
         self.effects.push(Effect { at, tag, code: Code::None, epoch: member.epoch, assignment });
         Ok(())
     }

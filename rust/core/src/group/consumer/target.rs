@@ -68,7 +68,7 @@ impl Group {
             }
             let walked = records.are_ambiguous(&target).then(|| match kind {
                 Kind::Range => {
-                    let topics = self.said_topics(first.as_ref().unwrap_or(name), request);
+                    let topics = self.named_topics(first.as_ref().unwrap_or(name), request);
                     records.of_ranges(&topics, &target)
                 }
                 Kind::Uniform | Kind::Simple => {
@@ -134,10 +134,10 @@ impl Group {
     }
 
     /// A member's subscription in the order of its set: as in the request, or as in the log, by name.
-    fn said_topics(&self, name: &Name, request: &Heartbeat) -> Vec<u32> {
-        let said = request.topics.iter().flatten().filter(|_| *name == request.member);
+    fn named_topics(&self, name: &Name, request: &Heartbeat) -> Vec<u32> {
+        let requested = request.topics.iter().flatten().filter(|_| *name == request.member);
         let known = self.members.get(name).into_iter().flat_map(|member| member.topics.iter());
-        let mut topics: Vec<u32> = said.copied().collect();
+        let mut topics: Vec<u32> = requested.copied().collect();
         if topics.is_empty() {
             topics.extend(known);
             topics.sort_unstable_by(|&one, &other| compare(self.topic(one), self.topic(other)));
@@ -188,7 +188,7 @@ impl Group {
             input.instance_ids.push(member.instance.as_deref());
             input.member_racks.push(None);
             if Some(name) == first {
-                input.subscribed.values.extend(self.said_topics(name, request));
+                input.subscribed.values.extend(self.named_topics(name, request));
             } else {
                 input.subscribed.values.extend(alike.unwrap_or(member).topics.iter().copied());
             }

@@ -4,14 +4,14 @@ use std::mem::MaybeUninit;
 use std::slice::IterMut;
 
 /// Places for a number of answers, each written once, from the first on.
-pub(crate) struct Slots<'a>(IterMut<'a, MaybeUninit<i32>>);
+pub(crate) struct AnswerSpace<'a>(IterMut<'a, MaybeUninit<i32>>);
 
-impl Slots<'_> {
+impl AnswerSpace<'_> {
     /// Writes one more answer; does nothing if no place is left.
     #[inline]
     pub(crate) fn push(&mut self, answer: i32) {
-        if let Some(slot) = self.0.next() {
-            slot.write(answer);
+        if let Some(answer_place) = self.0.next() {
+            answer_place.write(answer);
         }
     }
 
@@ -40,17 +40,17 @@ pub(crate) fn filled(
     mut empty: Vec<i32>,
     rows: usize,
     piece: usize,
-    fill: impl FnOnce(&mut [Slots<'_>]),
+    fill: impl FnOnce(&mut [AnswerSpace<'_>]),
 ) -> Option<Vec<i32>> {
     empty.clear();
-    let slots = empty.spare_capacity_mut().get_mut(..rows)?;
+    let space = empty.spare_capacity_mut().get_mut(..rows)?;
     let is_full = if piece < rows {
-        let mut pieces: Vec<Slots<'_>> =
-            slots.chunks_mut(piece.max(1)).map(|slots| Slots(slots.iter_mut())).collect();
+        let mut pieces: Vec<AnswerSpace<'_>> =
+            space.chunks_mut(piece.max(1)).map(|space| AnswerSpace(space.iter_mut())).collect();
         fill(&mut pieces);
-        pieces.iter().all(Slots::is_full)
+        pieces.iter().all(AnswerSpace::is_full)
     } else {
-        let mut whole = Slots(slots.iter_mut());
+        let mut whole = AnswerSpace(space.iter_mut());
         fill(std::slice::from_mut(&mut whole));
         whole.is_full()
     };

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::divisor::Divisor;
 use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
 use super::offset::Places;
-use super::{Finish, Keys, Slots, Validity};
+use super::{AnswerSpace, Finish, Keys, Validity};
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
 use crate::hashing::partitions::TO_POSITIVE;
 
@@ -156,8 +156,8 @@ fn first(vector: Vector) -> u32 {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn where_equal(one: Vector, other: Vector, then: Vector, otherwise: Vector) -> Vector {
-    _mm256_blendv_epi8(otherwise, then, _mm256_cmpeq_epi32(one, other))
+fn where_equal(one: Vector, other: Vector, same: Vector, differing: Vector) -> Vector {
+    _mm256_blendv_epi8(differing, same, _mm256_cmpeq_epi32(one, other))
 }
 
 #[target_feature(enable = "avx2")]

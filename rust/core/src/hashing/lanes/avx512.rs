@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::divisor::Divisor;
 use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
 use super::offset::Places;
-use super::{Finish, Keys, Slots, Validity};
+use super::{AnswerSpace, Finish, Keys, Validity};
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
 use crate::hashing::partitions::TO_POSITIVE;
 
@@ -152,8 +152,8 @@ fn first(vector: Vector) -> u32 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn where_equal(one: Vector, other: Vector, then: Vector, otherwise: Vector) -> Vector {
-    _mm512_mask_blend_epi32(_mm512_cmpeq_epi32_mask(one, other), otherwise, then)
+fn where_equal(one: Vector, other: Vector, same: Vector, differing: Vector) -> Vector {
+    _mm512_mask_blend_epi32(_mm512_cmpeq_epi32_mask(one, other), differing, same)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]

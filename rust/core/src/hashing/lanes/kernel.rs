@@ -46,7 +46,7 @@ macro_rules! kernel {
             if let Some(stride) = groups[0].stride().filter(|stride| *stride <= SHORT) {
                 // SAFETY: the caller's: `FOUR` bytes can be read from each key's start.
                 let words = [$(unsafe { words_of_short(groups[$group].start(0), stride) }),+];
-                return rest(hashes, words, length).map(|hash| in_order(avalanche(hash)));
+                return finish_tail(hashes, words, length).map(|hash| in_order(avalanche(hash)));
             }
             // SAFETY: the caller's.
             unsafe { of_longer(groups, length, hashes) }
@@ -68,12 +68,12 @@ macro_rules! kernel {
             loop {
                 // SAFETY: the caller's, because this is at most one load from `at` on.
                 if length - at <= WORD && let Some(words) = unsafe { first_words(groups, at) } {
-                    return rest(hashes, words, length - at).map(|hash| avalanche(hash));
+                    return finish_tail(hashes, words, length - at).map(|hash| avalanche(hash));
                 }
                 // SAFETY: the caller's: for an empty key it is one load, which is shorter than `FOUR`.
                 let words = [$(unsafe { words!(|lane: usize| groups[$group].start(lane).wrapping_add(at)) }),+];
                 if length - at <= LOAD {
-                    return rest(hashes, words, length - at).map(|hash| avalanche(hash));
+                    return finish_tail(hashes, words, length - at).map(|hash| avalanche(hash));
                 }
                 for word in 0..4 {
                     hashes = std::array::from_fn(|group| step(hashes[group], words[group][word]));
@@ -104,7 +104,7 @@ macro_rules! kernel {
         /// words.
         #[target_feature(enable = $features)]
         #[inline]
-        fn rest<const WORDS: usize>(
+        fn finish_tail<const WORDS: usize>(
             mut hashes: [Vector; GROUPS],
             words: [[Vector; WORDS]; GROUPS],
             length: usize,
@@ -269,7 +269,7 @@ macro_rules! kernel {
             rows: Range<usize>,
             validity: Option<Validity<'_>>,
             finish: Finish,
-            answers: &mut Slots<'_>,
+            answers: &mut AnswerSpace<'_>,
         ) -> Result<(), usize> {
             // SAFETY: the processor has been checked.
             unsafe { of_rows(keys, rows, validity, finish, answers) }
@@ -282,23 +282,23 @@ macro_rules! kernel {
             rows: Range<usize>,
             validity: Option<Validity<'_>>,
             finish: Finish,
-            answers: &mut Slots<'_>,
+            answers: &mut AnswerSpace<'_>,
         ) -> Result<(), usize> {
             const ROWS: usize = GROUPS * LANES;
             let mut row = rows.start;
             while rows.end - row >= ROWS {
                 if let Some(hashes) = of_groups(keys, row) {
-                    let mut found = match finish {
+                    let mut hashed = match finish {
                         Finish::Hash => hashes,
                         Finish::Partition(n) => hashes.map(|hash| remainder(and(hash, splat(TO_POSITIVE)), n)),
                     };
                     if let Some(validity) = validity {
-                        for (group, found) in found.iter_mut().enumerate() {
-                            *found = only(validity.bits::<LANES>(row + group * LANES), *found);
+                        for (group, hashed) in hashed.iter_mut().enumerate() {
+                            *hashed = only(validity.bits::<LANES>(row + group * LANES), *hashed);
                         }
                     }
-                    for found in found {
-                        answers.extend(&store(found));
+                    for hashed in hashed {
+                        answers.extend(&store(hashed));
                     }
                 } else {
                     super::scalar(keys, row..row + ROWS, validity, finish, answers)?;

@@ -33,7 +33,7 @@ mod neon;
 
 use std::ops::Range;
 
-pub(crate) use answers::{Slots, filled};
+pub(crate) use answers::{AnswerSpace, filled};
 use divisor::Divisor;
 pub(crate) use keys::{Fixed, Keys, Offsets, Validity, Views};
 pub(crate) use offset::Offset;
@@ -108,7 +108,7 @@ impl Lanes {
         rows: Range<usize>,
         validity: Option<Validity<'_>>,
         finish: Finish,
-        answers: &mut Slots<'_>,
+        answers: &mut AnswerSpace<'_>,
     ) -> Result<(), usize> {
         match self {
             Self::Scalar => scalar(keys, rows, validity, finish, answers),
@@ -128,7 +128,7 @@ fn scalar<'a, K: Keys<'a>>(
     rows: Range<usize>,
     validity: Option<Validity<'_>>,
     finish: Finish,
-    answers: &mut Slots<'_>,
+    answers: &mut AnswerSpace<'_>,
 ) -> Result<(), usize> {
     each(keys, rows, validity, |key| finish.of(key), answers)
 }
@@ -143,7 +143,7 @@ pub(crate) fn each<'a, K: Keys<'a>>(
     rows: Range<usize>,
     validity: Option<Validity<'_>>,
     rule: impl Fn(&[u8]) -> i32,
-    answers: &mut Slots<'_>,
+    answers: &mut AnswerSpace<'_>,
 ) -> Result<(), usize> {
     for row in rows {
         let is_valid = validity.is_none_or(|validity| validity.is_valid(row));

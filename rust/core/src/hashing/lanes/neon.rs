@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::divisor::Divisor;
 use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
 use super::offset::Places;
-use super::{Finish, Keys, Slots, Validity};
+use super::{AnswerSpace, Finish, Keys, Validity};
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
 use crate::hashing::partitions::TO_POSITIVE;
 
@@ -158,8 +158,8 @@ fn first(vector: Vector) -> u32 {
 
 #[target_feature(enable = "neon")]
 #[inline]
-fn where_equal(one: Vector, other: Vector, then: Vector, otherwise: Vector) -> Vector {
-    vbslq_u32(vceqq_u32(one, other), then, otherwise)
+fn where_equal(one: Vector, other: Vector, same: Vector, differing: Vector) -> Vector {
+    vbslq_u32(vceqq_u32(one, other), same, differing)
 }
 
 #[target_feature(enable = "neon")]

@@ -51,12 +51,12 @@ fn answers<'a, K: Keys<'a>>(
     finish: Finish,
 ) -> Result<Option<Vec<i32>>, usize> {
     let mut outcome = Ok(());
-    let found = filled(Vec::with_capacity(rows.len()), rows.len(), rows.len(), |slots| {
-        for slots in slots {
-            outcome = lanes.hash(keys, rows.clone(), validity, finish, slots);
+    let answers = filled(Vec::with_capacity(rows.len()), rows.len(), rows.len(), |space| {
+        for space in space {
+            outcome = lanes.hash(keys, rows.clone(), validity, finish, space);
         }
     });
-    outcome.map(|()| found)
+    outcome.map(|()| answers)
 }
 
 /// Every kind of lanes and every finish, over all rows and over some in the middle.
@@ -66,10 +66,10 @@ fn same<'a, K: Keys<'a>>(keys: &K, expected_keys: &[Option<&[u8]>], bits: Option
     for lanes in Lanes::all() {
         for (finish, n) in finishes() {
             for range in [0..rows, rows / 3..rows, rows.min(1)..rows - rows / 5] {
-                let wanted: Vec<i32> =
+                let expected: Vec<i32> =
                     expected_keys[range.clone()].iter().map(|key| expected(*key, n)).collect();
-                let found = answers(lanes, keys, range, validity, finish);
-                prop_assert_eq!(found, Ok(Some(wanted)), "{:?}, {:?}", lanes, finish);
+                let answers = answers(lanes, keys, range, validity, finish);
+                prop_assert_eq!(answers, Ok(Some(expected)), "{:?}, {:?}", lanes, finish);
             }
         }
     }
@@ -139,9 +139,9 @@ fn every_length_at_every_distance_from_the_buffers_end() -> Outcome {
             let keys: Vec<Vec<u8>> =
                 (0_u8..40).map(|row| (0..length).map(|at: u8| at.wrapping_mul(37) ^ row).collect()).collect();
             let (data, offsets) = in_a_row::<i32>(&keys, 3, behind);
-            let wanted: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
-            same(&Offsets { data: &data, places: &offsets, skip: 0 }, &wanted, None)?;
-            same(&Fixed { data: &data[3..], width: length.into(), skip: 0 }, &wanted, None)?;
+            let expected: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
+            same(&Offsets { data: &data, places: &offsets, skip: 0 }, &expected, None)?;
+            same(&Fixed { data: &data[3..], width: length.into(), skip: 0 }, &expected, None)?;
         }
     }
     Ok(())
@@ -157,14 +157,14 @@ fn every_length_in_every_layout_behind_bytes_that_do_not_count() -> Outcome {
                 .map(|row| (0..skip + length).map(|at: u8| at.wrapping_mul(37) ^ row).collect())
                 .collect();
             let skip = usize::from(skip);
-            let wanted: Vec<_> = headed.iter().map(|key| key.get(skip..)).collect();
+            let expected: Vec<_> = headed.iter().map(|key| key.get(skip..)).collect();
             let (data, narrow) = in_a_row::<i32>(&headed, 1, behind);
-            same(&Offsets { data: &data, places: &narrow, skip }, &wanted, None)?;
+            same(&Offsets { data: &data, places: &narrow, skip }, &expected, None)?;
             let (_, wide) = in_a_row::<i64>(&headed, 1, behind);
-            same(&Offsets { data: &data, places: &wide, skip }, &wanted, None)?;
-            same(&Fixed { data: &data[1..], width: headed[0].len(), skip }, &wanted, None)?;
+            same(&Offsets { data: &data, places: &wide, skip }, &expected, None)?;
+            same(&Fixed { data: &data[1..], width: headed[0].len(), skip }, &expected, None)?;
             let (views, buffers) = viewed(&headed);
-            same(&Views { heads: &views, buffers: &buffers, skip }, &wanted, None)?;
+            same(&Views { heads: &views, buffers: &buffers, skip }, &expected, None)?;
         }
     }
     Ok(())
@@ -215,18 +215,18 @@ proptest! {
         let valid: Vec<bool> = keys.iter().map(|(_, valid)| *valid || all_valid).collect();
         let keys: Vec<Vec<u8>> = keys.into_iter().map(|(key, _)| key).collect();
         let bitmap = bits(&valid, offset);
-        let wanted: Vec<_> = keys.iter().zip(&valid).map(|(key, valid)| valid.then_some(key.as_slice())).collect();
+        let expected: Vec<_> = keys.iter().zip(&valid).map(|(key, valid)| valid.then_some(key.as_slice())).collect();
         let (data, offsets) = in_a_row::<i32>(&keys, before, behind);
-        same(&Offsets { data: &data, places: &offsets, skip: 0 }, &wanted, Some((&bitmap, offset)))?;
+        same(&Offsets { data: &data, places: &offsets, skip: 0 }, &expected, Some((&bitmap, offset)))?;
         let (data, offsets) = in_a_row::<i64>(&keys, before, behind);
-        same(&Offsets { data: &data, places: &offsets, skip: 0 }, &wanted, Some((&bitmap, offset)))?;
+        same(&Offsets { data: &data, places: &offsets, skip: 0 }, &expected, Some((&bitmap, offset)))?;
     }
 
     #[test]
     fn views_in_several_buffers(keys in prop::collection::vec(key(), 0..120)) {
         let (views, buffers) = viewed(&keys);
-        let wanted: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
-        same(&Views { heads: &views, buffers: &buffers, skip: 0 }, &wanted, None)?;
+        let expected: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
+        same(&Views { heads: &views, buffers: &buffers, skip: 0 }, &expected, None)?;
     }
 
     #[test]
@@ -237,11 +237,11 @@ proptest! {
     ) {
         let headed: Vec<Vec<u8>> =
             keys.iter().map(|key| vec![9; skip].into_iter().chain(key.iter().copied()).collect()).collect();
-        let wanted: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
+        let expected: Vec<_> = keys.iter().map(|key| Some(key.as_slice())).collect();
         let (data, offsets) = in_a_row::<i32>(&headed, 0, behind);
-        same(&Offsets { data: &data, places: &offsets, skip }, &wanted, None)?;
+        same(&Offsets { data: &data, places: &offsets, skip }, &expected, None)?;
         let (views, buffers) = viewed(&headed);
-        same(&Views { heads: &views, buffers: &buffers, skip }, &wanted, None)?;
+        same(&Views { heads: &views, buffers: &buffers, skip }, &expected, None)?;
     }
 
     #[test]
@@ -251,8 +251,8 @@ proptest! {
         let skip = skip.min(width);
         let data: Box<[u8]> =
             (0..width * rows + behind).map(|at| at.to_le_bytes()[0].wrapping_mul(101) ^ seed).collect();
-        let wanted: Vec<_> = data.chunks_exact(width).take(rows).map(|key| key.get(skip..)).collect();
-        same(&Fixed { data: &data, width, skip }, &wanted, None)?;
+        let expected: Vec<_> = data.chunks_exact(width).take(rows).map(|key| key.get(skip..)).collect();
+        same(&Fixed { data: &data, width, skip }, &expected, None)?;
     }
 
     /// Offsets that fall, are negative or point beyond the data: the first row with such a key is named, as the scalar

@@ -57,16 +57,16 @@ impl Balancer {
     pub(super) fn drop_unwanted(&mut self, version: FranzVersion) -> Option<()> {
         for (member, list) in (0..).zip(&mut self.plan) {
             let subscribers = &self.subscribers;
-            let wanted = |partition: u32| {
+            let reads = |partition: u32| {
                 subscribers[self.topic_of[partition as usize] as usize].binary_search(&member).is_ok()
             };
             if version >= FranzVersion::V1_22 {
-                list.retain(|&partition| wanted(partition));
+                list.retain(|&partition| reads(partition));
             }
             let mut left = list.len();
             for place in 0..list.len() {
                 let partition = list[place];
-                if wanted(partition) {
+                if reads(partition) {
                     self.owner[partition as usize] = Owner { member, original: member };
                 } else {
                     let found = list[..left].iter().position(|&other| other == partition).unwrap_or(0);

@@ -8,13 +8,13 @@ use super::rotations::{Cell, Finder, Rotation};
 
 struct CellTable {
     cells: Vec<Cell>,
-    /// By slot, its cell; none if its row has no partitions.
+    /// By entry, its cell; none if its row has no partitions.
     cell_at: Vec<Option<usize>>,
     /// By member, its classes, sorted.
     classes: Vec<Vec<usize>>,
-    /// By member, its first slot.
+    /// By member, its first entry.
     first: Vec<usize>,
-    /// Rows and slots of a class: the racks, and no rack.
+    /// Rows and entries of a class: the racks, and no rack.
     stride: usize,
     rows: usize,
     rack_price: i64,
@@ -93,47 +93,47 @@ impl CellTable {
             rack_price: i64::try_from(balancer.topic_of.len()).unwrap_or(i64::MAX - 1) + 1,
             class_of,
         };
-        let mut slots = Vec::new();
+        let mut entries = Vec::new();
         for member in 0..table.classes.len() {
             table.classes[member].sort_unstable();
             table.classes[member].dedup();
             for &class in &table.classes[member] {
                 for rack in 0..stride {
-                    slots.push(table.slot(balancer, member, class, rack));
+                    entries.push(table.entry(balancer, member, class, rack));
                 }
             }
-            table.first.push(slots.len());
+            table.first.push(entries.len());
         }
         for (member, list) in balancer.plan.iter().enumerate() {
             for &partition in list {
-                if let Some(slot) = table.slot_of(balancer, partition, member) {
-                    slots[slot].count += 1;
+                if let Some(entry) = table.entry_of(balancer, partition, member) {
+                    entries[entry].count += 1;
                 }
             }
         }
         for (partition, &original) in (0..).zip(&balancer.original) {
             if original != NOBODY
-                && let Some(slot) = table.slot_of(balancer, partition, original as usize)
+                && let Some(entry) = table.entry_of(balancer, partition, original as usize)
             {
-                slots[slot].held += 1;
+                entries[entry].held += 1;
             }
         }
         let mut totals = vec![0; table.rows];
-        for slot in &slots {
-            totals[slot.row] += slot.count;
+        for entry in &entries {
+            totals[entry.row] += entry.count;
         }
-        for mut slot in slots {
-            let used = totals[slot.row] > 0;
+        for mut entry in entries {
+            let used = totals[entry.row] > 0;
             table.cell_at.push(used.then_some(table.cells.len()));
             if used {
-                slot.price(table.rack_price);
-                table.cells.push(slot);
+                entry.price(table.rack_price);
+                table.cells.push(entry);
             }
         }
         table
     }
 
-    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
+    fn entry(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
         let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
         Cell {
             add: 0,
@@ -151,8 +151,8 @@ impl CellTable {
         (class, balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition as usize] as usize))
     }
 
-    /// A member's slot for a partition, if it reads the topic.
-    fn slot_of(&self, balancer: &Balancer, partition: u32, member: usize) -> Option<usize> {
+    /// A member's entry for a partition, if it reads the topic.
+    fn entry_of(&self, balancer: &Balancer, partition: u32, member: usize) -> Option<usize> {
         let (class, rack) = self.class_and_rack(balancer, partition);
         let place = self.classes[member].binary_search(&class).ok()?;
         Some(self.first[member] + place * self.stride + rack)
@@ -182,9 +182,9 @@ impl CellTable {
         let all: Vec<u32> = balancer.plan.iter_mut().flat_map(std::mem::take).collect();
         for partition in all {
             let original = balancer.original[partition as usize];
-            let slot =
-                (original != NOBODY).then(|| self.slot_of(balancer, partition, original as usize)).flatten();
-            match slot.and_then(|slot| self.cell_at[slot]) {
+            let entry =
+                (original != NOBODY).then(|| self.entry_of(balancer, partition, original as usize)).flatten();
+            match entry.and_then(|entry| self.cell_at[entry]) {
                 Some(cell) if missing[cell] > 0 => {
                     missing[cell] -= 1;
                     balancer.plan[original as usize].push(partition);

@@ -67,12 +67,12 @@ pub(super) fn round_robin(
     let members: Vec<u32> = (0..).take(input.members.len()).collect();
     let mut turns = order(input, &members).into_iter().cycle();
     let mut lists = vec![Vec::new(); input.members.len()];
-    let mut wanted = vec![false; input.topics.len()];
+    let mut is_read = vec![false; input.topics.len()];
     for &topic in &input.subscribed.values {
-        wanted[topic as usize] = true;
+        is_read[topic as usize] = true;
     }
     for topic in in_byte_order(&input.topics) {
-        let count = if wanted[topic as usize] { input.partitions[topic as usize] } else { 0 };
+        let count = if is_read[topic as usize] { input.partitions[topic as usize] } else { 0 };
         for number in 0..count.cast_signed() {
             let reads = |member: u32| input.subscribed.get(member as usize).contains(&topic);
             for member in turns.by_ref() {

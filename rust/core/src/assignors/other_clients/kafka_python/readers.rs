@@ -40,10 +40,13 @@ impl SubscriptionReaders {
 
     /// `_are_subscriptions_identical`: lists are compared, in the order in which topics were sent.
     pub(super) fn are_identical(&self, group: &Numbered<'_>) -> bool {
-        let there = |topic: &u32| !group.of_topic(*topic).is_empty();
-        let mut topics =
-            (0..).take(group.topics.len()).filter(there).map(|topic: u32| &self.of_topic[topic as usize]);
-        let mut members = group.subscribed.iter().map(|topics| topics.iter().filter(|topic| there(topic)));
+        let has_partitions = |topic: &u32| !group.of_topic(*topic).is_empty();
+        let mut topics = (0..)
+            .take(group.topics.len())
+            .filter(has_partitions)
+            .map(|topic: u32| &self.of_topic[topic as usize]);
+        let mut members =
+            group.subscribed.iter().map(|topics| topics.iter().filter(|topic| has_partitions(topic)));
         let first = topics.next();
         let Some(one) = members.next() else { return true };
         topics.all(|other| Some(other) == first) && members.all(|other| other.eq(one.clone()))

@@ -70,14 +70,14 @@ fn sorted_partitions(
     hashes: &mut HashOrder,
 ) -> Vec<u32> {
     let count = |partition: &u32| readers.of_topic[group.topic_of[*partition as usize] as usize].len();
-    let mut rest: Vec<u32> = (0..).take(group.partitions()).collect();
-    rest.sort_by_key(count);
+    let mut all: Vec<u32> = (0..).take(group.partitions()).collect();
+    all.sort_by_key(count);
     if before.is_fresh || !readers.are_identical(group) {
-        return rest;
+        return all;
     }
     let mut lists = before.lists.clone();
-    let mut sorted = Vec::with_capacity(rest.len());
-    let mut taken = vec![false; rest.len()];
+    let mut sorted = Vec::with_capacity(all.len());
+    let mut taken = vec![false; all.len()];
     let mut heap: std::collections::BinaryHeap<_> =
         (0_u32..).zip(&lists).map(|(member, list)| (list.len(), member)).collect();
     while let Some((_, member)) = heap.pop() {
@@ -98,6 +98,6 @@ fn sorted_partitions(
         sorted.push(partition);
         heap.push((list.len(), member));
     }
-    sorted.extend(rest.into_iter().filter(|&partition| !taken[partition as usize]));
+    sorted.extend(all.into_iter().filter(|&partition| !taken[partition as usize]));
     sorted
 }

@@ -23,9 +23,9 @@ impl LibrdkafkaBalance<'_> {
                 count != self.readers.most[member as usize] && self.gains_any(member, &loads)
             }));
         }
-        let found = self.gains().find(&self.sorted, self.gaining);
-        self.gaining = found;
-        Ok(found.is_none())
+        let is_unbalanced = self.gains().find(&self.sorted, self.gaining);
+        self.gaining = is_unbalanced;
+        Ok(is_unbalanced.is_none())
     }
 
     /// The version before 2.6.1: both loops share one counter, so after a member with n partitions to read comes the

@@ -59,9 +59,9 @@ impl LibrdkafkaClaims {
             let known = claimants.entry(partition).or_default();
             if !leader.version.has_racks() {
                 // Without any generation, the first claimant has it, and the second counts as its previous owner.
-                if let [(_, first), rest @ ..] = &known[..] {
+                if let [(_, first), later @ ..] = &known[..] {
                     claims.lists[*first as usize].push(partition);
-                    claims.previous.extend(rest.first().map(|&(_, second)| (partition, second)));
+                    claims.previous.extend(later.first().map(|&(_, second)| (partition, second)));
                 }
                 continue;
             }

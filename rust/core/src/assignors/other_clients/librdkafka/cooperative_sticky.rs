@@ -59,8 +59,8 @@ fn without_rack_field(leader: &Leader<'_>) -> Option<u32> {
 
 /// `areSubscriptionsIdentical`, for topics that have partitions.
 fn are_identical(leader: &Leader<'_>) -> bool {
-    let mut there = leader.topics.iter().filter(|topic| leader.count(topic.topic) > 0);
-    there.all(|topic| topic.members.len() == leader.members.len())
+    let mut existing = leader.topics.iter().filter(|topic| leader.count(topic.topic) > 0);
+    existing.all(|topic| topic.members.len() == leader.members.len())
 }
 
 /// `sortPartitions`: the order in which partitions are considered.

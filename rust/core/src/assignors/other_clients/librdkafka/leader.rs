@@ -138,16 +138,16 @@ fn merge_sort(values: &mut [u32], compare: &impl Fn(u32, u32) -> Ordering) {
     let (mut left, mut right) = (&left[..], &right[..]);
     for value in values {
         *value = match (left, right) {
-            ([one, rest @ ..], [other, ..]) if compare(*one, *other) != Ordering::Greater => {
-                left = rest;
+            ([one, later @ ..], [other, ..]) if compare(*one, *other) != Ordering::Greater => {
+                left = later;
                 *one
             }
-            ([one, rest @ ..], []) => {
-                left = rest;
+            ([one, later @ ..], []) => {
+                left = later;
                 *one
             }
-            (_, [other, rest @ ..]) => {
-                right = rest;
+            (_, [other, later @ ..]) => {
+                right = later;
                 *other
             }
             ([], []) => return,

@@ -93,8 +93,8 @@ impl<'a> DealtTopic<'a> {
             let may = |number: &usize| {
                 self.is_left[*number] && (!by_rack || self.is_near(place, *number).unwrap_or(true))
             };
-            let chosen: Vec<_> = (0..self.is_left.len()).filter(may).take(room).collect();
-            for number in chosen {
+            let numbers: Vec<_> = (0..self.is_left.len()).filter(may).take(room).collect();
+            for number in numbers {
                 self.give(place, number, lists);
             }
         }

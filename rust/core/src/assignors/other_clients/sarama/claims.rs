@@ -25,7 +25,7 @@ impl SaramaClaims {
         let mut order = GoMap::new(draws, 0);
         for &member in members {
             let generation = group.generations[member as usize];
-            for (topic, number) in sent(group, member, cooperative, draws) {
+            for (topic, number) in claims_in_order(group, member, cooperative, draws) {
                 let partition = group.partition(topic, number).unwrap_or_else(|| {
                     let next = group.topic_of.len() + beyond.len();
                     *beyond.entry((topic, number)).or_insert_with(|| u32::try_from(next).unwrap_or(u32::MAX))
@@ -51,7 +51,12 @@ impl SaramaClaims {
 }
 
 /// A member's claims in the order in which the leader reads them; for `sticky`, they are sent in two maps by topic.
-fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut GoDraws) -> Vec<(u32, i32)> {
+fn claims_in_order(
+    group: &GoGroup<'_>,
+    member: u32,
+    cooperative: bool,
+    draws: &mut GoDraws,
+) -> Vec<(u32, i32)> {
     let owned = group.owned.get(member as usize);
     let mut topics = GoMap::of(draws, 0, owned.iter().map(|&(topic, _)| topic));
     let mut order = Vec::new();
