@@ -224,8 +224,8 @@ pub(crate) fn strategies() -> Vec<(&'static str, &'static str, bool, bool)> {
 
 /// A strategy's own name, found by one of its other names or by a version of Kafka.
 #[pyfunction]
-pub(crate) fn strategy_name(object: Strategy) -> &'static str {
-    object.0.name()
+pub(crate) fn strategy_name(name: Strategy) -> &'static str {
+    name.0.name()
 }
 
 fn topic(name: &str, partitions: &[PythonPartition]) -> Result<Topic, BoundaryError> {
