@@ -18,7 +18,6 @@ PYTHON = sorted((ROOT / "python" / "partwright").rglob("*.py"))
 BARE = frozenset(
     {
         "asked",
-        "ask",
         "chosen",
         "continued",
         "door",
