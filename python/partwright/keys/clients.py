@@ -89,7 +89,14 @@ def which(
         >>> which("", 15, "librdkafka")
         {'librdkafka': None}
     """
-    return {each.client: each.partition for each in placements(key, n, client, key_type)}
+    try:
+        return {each.client: each.partition for each in placements(key, n, client, key_type)}
+    except KeyTypeError as error:
+        if hasattr(key, "columns") or hasattr(key, "__arrow_c_stream__"):
+            raise KeyTypeError(
+                f"{error}; `which` takes one key, and `fingerprint` finds the client that wrote a table of records"
+            ) from None
+        raise
 
 
 class KeyPlacement(NamedTuple):
