@@ -63,9 +63,10 @@ def command(
       partwright stream inbox/ --key id --topic orders --to kafka://kafka:9092 --checkpoint c --available-now
       partwright stream kafka://kafka:9092/orders --topic by-customer --to kafka://kafka:9092 --checkpoint s3a://b/c
     """
+    settings = run_settings(**options)
+    # The settings have refused a missing PySpark.
     from partwright.pipeline.stream import StreamSettings, stream
 
-    settings = run_settings(**options)
     of_stream = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
     with ConsoleProgress() as progress:
         report = stream(settings, of_stream, progress)
