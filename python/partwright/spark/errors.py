@@ -26,7 +26,7 @@ _TROUBLES = (
     ),
     (
         re.compile(r"ModuleNotFoundError: No module named '(pyarrow|pandas|numpy)\b"),
-        f"{_WITHOUT} {{0}}: install it there, which partwright.spark.ship does not do",
+        f"{_WITHOUT} {{0}}: set PYSPARK_PYTHON to a Python that has it, or install it there",
     ),
     (
         re.compile(r"(?i)\b(pyarrow|pandas) >= ([\d.]+) must be installed; however, it was not found"),

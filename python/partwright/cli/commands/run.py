@@ -104,13 +104,14 @@ def command(
       partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
-    from partwright.pipeline.run import run
-
     settings = run_settings(
         **options,
         bounds=within_offsets(bounds, from_offsets, to_offsets),
         only_keys=only_keys + keys_of_file(only_keys_file),
     )
+    # The settings have refused a missing PySpark.
+    from partwright.pipeline.run import run
+
     with ConsoleProgress() as progress:
         report = run(settings, progress)
     return output.show(report, settings.source)

@@ -61,13 +61,11 @@ def command(
       partwright stream inbox/ --key id --topic orders --to kafka://kafka:9092 --checkpoint c --available-now
       partwright stream kafka://kafka:9092/orders --topic by-customer --to kafka://kafka:9092 --checkpoint s3a://b/c
     """
+    settings = run_settings(**options)
+    # The settings have refused a missing PySpark.
     from partwright.pipeline.stream import stream
     from partwright.spark import StreamOptions
 
-    settings = run_settings(**options)
-    of_stream = StreamOptions(
-        available_now=available_now, every=every, follow_partitions=follow_partitions, real_time=real_time
-    )
     with ConsoleProgress() as progress:
         report = stream(settings, checkpoint, of_stream, progress)
     return output.show(report, settings.source)
