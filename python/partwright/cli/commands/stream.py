@@ -66,6 +66,9 @@ def command(
     from partwright.pipeline.stream import stream
     from partwright.spark import StreamOptions
 
+    of_stream = StreamOptions(
+        available_now=available_now, every=every, follow_partitions=follow_partitions, real_time=real_time
+    )
     with ConsoleProgress() as progress:
         report = stream(settings, checkpoint, of_stream, progress)
     return output.show(report, settings.source)
