@@ -18,7 +18,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
 from partwright.spark.salts import salt_of
-from partwright.spark.schema import check_frame, type_of
+from partwright.spark.schema import type_of
 from partwright.spark.tables import PARTITION, check_absent, with_partition
 
 if TYPE_CHECKING:
@@ -161,8 +161,6 @@ def copartition(
         >>> orders.join(users, [*LAYOUT_COLUMNS, "user"])
         DataFrame[partition: int, user: string, total: bigint, name: string]
     """
-    for df in (a, b):
-        check_frame(df)
     kind_a, kind_b = (type_of(df, key, "key") for df in (a, b))
     if kind_a != kind_b:
         raise KeyTypeError(
