@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import Mark
 from partwright.kafka.partition_writer import PartitionWriter
@@ -52,7 +53,7 @@ def main(servers: str, topic: str, partition: str, run: str, rows: str, batch: s
             sys.stdout.write(f"{start}\n")
             sys.stdout.flush()
         writer.end()
-    except ValueError as error:
+    except PartwrightError as error:
         sys.exit(str(error))
     sys.stdout.write(f"end {writer.written} {writer.already_there}\n")
 

@@ -192,8 +192,7 @@ if not TYPE_CHECKING:
             globals()[name] = import_module("importlib.metadata").version(__name__)
             return globals()[name]
         if name not in _NAMES:
-            near = import_module("difflib").get_close_matches(name, __all__, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else ""
+            hint = import_module("partwright._check").meant(name, __all__)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         globals()[name] = getattr(import_module(_NAMES[name]), name)
         return globals()[name]

@@ -131,6 +131,13 @@ def test_no_public_function_hides_a_module(module: str) -> None:
                 assert not (Path(folder) / f"{name}.py").exists(), f"{module}.{name}"
 
 
+def test_a_name_that_is_nearly_right_is_suggested() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'finger_print': did you mean 'fingerprint'\?$"):
+        _ = pw.finger_print
+    with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
+        _ = pw.zzz
+
+
 def test_the_errors_are_one_family() -> None:
     names = [getattr(pw, name) for name in pw.__all__]
     errors = [value for value in names if inspect.isclass(value) and issubclass(value, Exception)]

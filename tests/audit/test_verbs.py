@@ -234,6 +234,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
             "this LazyFrame is not a table of records",
         ),
         (lambda: pw.check("absent.csv", "user", 12), "there is no file 'absent.csv'"),
+        (lambda: pw.check("al.parquet", "user", 12), "check its name; did you mean 'all.parquet'?"),
         (lambda: pw.check([], "user", 12), None),
         (lambda: pw.check("kafka:t"), "is not a topic's address: write kafka://host:port/topic"),
         (lambda: pw.check([TOPIC, "all.parquet"]), "a topic is read alone"),

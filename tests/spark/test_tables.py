@@ -75,6 +75,18 @@ def test_nothing_guesses_data(flights: DataFrame) -> None:
         pws.with_partition(flights)  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize("other", [None, "flights", ["id"]])
+def test_another_thing_than_a_frame_of_spark_is_refused(flights: DataFrame, other: Any) -> None:
+    sentence = f"a DataFrame of Spark is needed, not {type(other).__name__}"
+    for call in (
+        lambda: pws.with_partition(other, "id", 12),
+        lambda: pws.copartition(other, flights, "id", 12),
+        lambda: pws.copartition(flights, other, "id", 12),
+    ):
+        with pytest.raises(pw.PartwrightError, match=sentence):
+            call()
+
+
 def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
     workload = pws.Workload(key="id", value="id", size="id")
     named = pws.with_partition(flights, workload, 12, pws.ProducerConfig("key", seed=7), order_by="id")

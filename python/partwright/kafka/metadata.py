@@ -86,26 +86,53 @@ def _names(topics: Iterable[str]) -> list[str]:
 
 
 def _of_address(admin: Admin, names: Sequence[str] | None) -> Cluster:
-    nodes = admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout)).nodes
-    brokers = [Broker(each.id, each.host, each.port, each.rack) for each in nodes]
-    live = {each.id for each in nodes}
+    brokers = _brokers(admin)
     if names is None:
         names = sorted(set(admin.metadata().topics) - _INTERNAL)
         if not names:
             raise BrokerError(
                 f"Kafka {admin.where} shows this user no topic: make one, or grant DESCRIBE on the existing ones"
             )
-    topics: dict[str, list[_Replicas]] = {}
-    for name, topic in described(admin, names).items():
-        if topic is None:
+    topics = _partitions(admin, names, brokers)
+    for name in names:
+        if name not in topics:
             raise no_topic(admin, name)
-        topics[name] = []
-        for each in topic.partitions:
-            replicas, in_sync = ([node.id for node in nodes] for nodes in (each.replicas, each.isr))
-            leader = cast("Node | None", each.leader)
-            offline = [node for node in replicas if node not in live]
-            topics[name].append((each.id, -1 if leader is None else leader.id, replicas, in_sync, offline))
-    return _cluster(sorted(brokers, key=lambda broker: broker.id), topics, names)
+    return Cluster(tuple(brokers), topics)
+
+
+def existing_partitions(admin: Admin, names: Iterable[str]) -> dict[str, tuple[Partition, ...]]:
+    """The partitions of those of some topics that exist.
+
+    Raises:
+        BrokerError: No Kafka answers, or the user may not describe one of them.
+    """
+    return _partitions(admin, names, _brokers(admin))
+
+
+def _brokers(admin: Admin) -> list[Broker]:
+    nodes = admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout)).nodes
+    return [
+        Broker(each.id, each.host, each.port, each.rack) for each in sorted(nodes, key=lambda node: node.id)
+    ]
+
+
+def _partitions(
+    admin: Admin, names: Iterable[str], brokers: Iterable[Broker]
+) -> dict[str, tuple[Partition, ...]]:
+    live = {broker.id for broker in brokers}
+    topics: dict[str, tuple[Partition, ...]] = {}
+    for name, topic in described(admin, names).items():
+        if topic is not None:
+            described_partitions: list[_Replicas] = []
+            for each in topic.partitions:
+                replicas, in_sync = ([node.id for node in nodes] for nodes in (each.replicas, each.isr))
+                leader = cast("Node | None", each.leader)
+                offline = [node for node in replicas if node not in live]
+                described_partitions.append(
+                    (each.id, -1 if leader is None else leader.id, replicas, in_sync, offline)
+                )
+            topics[name] = _sorted(described_partitions, live)
+    return topics
 
 
 def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None) -> Cluster:
@@ -158,15 +185,17 @@ def _cluster(
     live = {broker.id for broker in brokers}
     if names is None:
         names = sorted(set(described_topics) - _INTERNAL)
-    topics = {}
     for name in names:
         if name not in described_topics:
             raise _no_topic(name)
-        topics[name] = [
-            Partition(number, leader if leader in live else None, tuple(has), tuple(synced), tuple(offline))
-            for number, leader, has, synced, offline in sorted(described_topics[name])
-        ]
-    return Cluster(tuple(brokers), {name: tuple(those) for name, those in topics.items()})
+    return Cluster(tuple(brokers), {name: _sorted(described_topics[name], live) for name in names})
+
+
+def _sorted(partitions: Iterable[_Replicas], live: set[int]) -> tuple[Partition, ...]:
+    return tuple(
+        Partition(number, leader if leader in live else None, tuple(has), tuple(synced), tuple(offline))
+        for number, leader, has, synced, offline in sorted(partitions)
+    )
 
 
 def _no_topic(name: str) -> BrokerError:

@@ -25,7 +25,7 @@ from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
-from partwright.kafka.metadata import live_cluster
+from partwright.kafka.metadata import existing_partitions, live_cluster
 from partwright.kafka.throttles import find_throttles, remove_throttles
 from partwright.signals import Ended
 
@@ -182,7 +182,7 @@ class _Execution:
         """Give Kafka what is not done of a batch; an interrupted execution may have given it some."""
         cluster = live(self.config)
         refuse_changed(before, batch.moves, cluster)
-        now = _partitions(cluster)
+        now = _partitions(cluster.topics)
         waiting = _waiting(batch.moves, now)
         begun = [each for each in waiting if now[each.topic, each.partition].replicas != each.before]
         self.awaited += waiting
@@ -256,13 +256,13 @@ def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[i
 
 def _read_partitions(config: KafkaConfig, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
     """The partitions of a plan's topics, as far as they exist."""
+    names = sorted({each.topic for each in moves})
     with admin_client(config, TIMEOUT_S) as admin:
-        names = sorted({each.topic for each in moves}.intersection(admin.metadata().topics))
-    return _partitions(live_cluster(None, names, timeout=TIMEOUT_S, kafka_config=config)) if names else {}
+        return _partitions(existing_partitions(admin, names))
 
 
-def _partitions(cluster: Cluster) -> dict[tuple[str, int], Partition]:
-    return {(name, each.id): each for name, those in cluster.topics.items() for each in those}
+def _partitions(topics: Mapping[str, Sequence[Partition]]) -> dict[tuple[str, int], Partition]:
+    return {(name, each.id): each for name, those in topics.items() for each in those}
 
 
 def _give(config: KafkaConfig, batch: Batch, words: Sequence[str]) -> None:

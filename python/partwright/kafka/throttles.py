@@ -10,7 +10,7 @@ from partwright._check import Json, counted, enumeration
 from partwright.answer import Answer
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.errors import Meaning, meaning
-from partwright.kafka.topics import configs_in_force
+from partwright.kafka.topics import configs_in_force, owner_of_configs
 
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
@@ -104,10 +104,7 @@ def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
                 resource
             ]
             if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
-                # The right to a broker's settings is one on the cluster.
-                admin.answer(
-                    answer, "ALTER_CONFIGS", f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
-                )
+                admin.answer(answer, "ALTER_CONFIGS", owner_of_configs(kind, name))
 
 
 def _named(what: str, names: Sequence[str]) -> str:

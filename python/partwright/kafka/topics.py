@@ -47,6 +47,7 @@ __all__ = [
     "existing",
     "no_topic",
     "offsets_of",
+    "owner_of_configs",
     "partition_count",
 ]
 
@@ -538,10 +539,20 @@ def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str,
     settings = {}
     for resource, answer in answers.items():
         if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
-            # The right to a broker's settings is one on the cluster.
-            of = f"the topic {resource.name!r}" if kind == "TOPIC" else "the cluster"
-            settings[resource.name] = admin.answer(answer, "DESCRIBE_CONFIGS", of)
+            settings[resource.name] = admin.answer(
+                answer, "DESCRIBE_CONFIGS", owner_of_configs(kind, resource.name)
+            )
     return settings
+
+
+def owner_of_configs(kind: str, name: str) -> str:
+    """Whose settings they are to who lacks the right: the right to a broker's settings is one on the cluster.
+
+    Examples:
+        >>> owner_of_configs("TOPIC", "orders"), owner_of_configs("BROKER", "1")
+        ("the topic 'orders'", 'the cluster')
+    """
+    return f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
 
 
 def _other_configs(present: Mapping[str, str | None], configs: Mapping[str, str]) -> list[str]:

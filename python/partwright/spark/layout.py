@@ -17,7 +17,7 @@ from pyspark.sql.types import ArrayType, StructType
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
-from partwright.spark.schema import check_frame, order_columns, order_list, type_of
+from partwright.spark.schema import order_columns, order_list, type_of
 from partwright.spark.tables import PARTITION, check_absent, with_partition
 from partwright.spark.words import salt_of
 
@@ -152,8 +152,6 @@ def copartition(
         >>> orders.join(users, [*LAYOUT_COLUMNS, "user"])
         DataFrame[partition: int, user: string, total: bigint, name: string]
     """
-    for df in (a, b):
-        check_frame(df)
     kind_a, kind_b = (type_of(df, key, "key") for df in (a, b))
     if kind_a != kind_b:
         raise KeyTypeError(

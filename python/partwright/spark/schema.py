@@ -65,8 +65,9 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         name: How the error's sentence calls it, such as `key`.
 
     Raises:
-        PartwrightError: There is no column of this name; the session was stopped.
+        PartwrightError: There is no column of this name; the table is none; the session was stopped.
     """
+    check_frame(df)
     refuse_stopped(df.sparkSession)
     if isinstance(col, str) and _is_plain(col) and not _has_column(df, col):
         raise PartwrightError(_absent(col, df, name))
