@@ -82,7 +82,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     kafka = Stub({0: partition(0, 1), 1: partition(1, 1)})
     monkeypatch.setattr(live_reassign, "live", lambda _: kafka.cluster())
     monkeypatch.setattr(
-        live_reassign, "_read_partitions", lambda *_: live_reassign._partitions(kafka.cluster())
+        live_reassign, "_read_partitions", lambda *_: live_reassign._partitions(kafka.cluster().topics)
     )
     monkeypatch.setattr(live_reassign, "find_throttles", lambda *_: kafka.throttles)
     for name, does in (
