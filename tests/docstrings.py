@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Examples that no test can run, by docstring.
 SKIPPED = {
     "partwright.kafka.embedded_detached.start": "its broker stays when the tests are done",
-    "partwright.kafka.jars.jars": "it fetches 19 files, of which the tests of Spark take what they need",
+    "partwright.kafka.jars.jar_files": "it fetches 19 files, of which the tests of Spark take what they need",
     "partwright.kafka.partitioners.KafkaPythonPartitioner": "its producer needs a broker, and to be closed",
     "partwright.spark.streams.stream_writer.write_stream": "it needs Spark and a broker; test_write_stream.py has both",
     "partwright.spark.topic.read_topic": "it needs Spark and a broker; tests/spark/test_read_topic.py has both",

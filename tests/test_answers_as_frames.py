@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.assignors.compare import compare
+from partwright.assignors.comparison import compare
 from partwright.audit.resize import Resize
 from partwright.cluster import advise
-from partwright.keys.clients import KeyPlacements, placements
+from partwright.keys.client_profiles import KeyPlacements, placements
 from partwright.keys.coordinators import Coordination, broker_kind_named
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from partwright._stored import OtherVersionError, stored
+from partwright._stored import OtherVersionError, read_stored
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Outer:
     ],
 )
 def test_what_was_stored_is_read_back(thing: Outer) -> None:
-    assert stored(Outer, json.dumps(asdict(thing))) == thing
-    assert stored(Outer, json.dumps({"version": 3} | asdict(thing)).encode(), 3) == thing
+    assert read_stored(Outer, json.dumps(asdict(thing))) == thing
+    assert read_stored(Outer, json.dumps({"version": 3} | asdict(thing)).encode(), 3) == thing
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_what_was_stored_is_read_back(thing: Outer) -> None:
 )
 def test_damage_is_named(change: dict[str, object], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        stored(Outer, json.dumps({"numbers": [], "several": []} | change))
+        read_stored(Outer, json.dumps({"numbers": [], "several": []} | change))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", "{}"])
 def test_what_is_no_object_with_a_version_is_damaged(text: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting|it has no version"):
-        stored(Outer, text, 1)
+        read_stored(Outer, text, 1)
 
 
 def test_another_version_is_told_apart() -> None:
     with pytest.raises(OtherVersionError, match=r"^2$"):
-        stored(Outer, '{"version": 2}', 1)
+        read_stored(Outer, '{"version": 2}', 1)

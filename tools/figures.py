@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import partwright as pw
 from partwright import batching
-from partwright.assignors.replica_counts import replica_counts
+from partwright.assignors.group_sizes import replica_counts
 from partwright.audit import Resize
 from partwright.audit.check import Check
 from partwright.cluster import placement, storage
@@ -23,7 +23,7 @@ from partwright.documents import fingerprint as fingerprints
 from partwright.rendering.colours import ACCENT, EMPHASIS, HOLDS, MUTED
 from partwright.rendering.document import Document, Section
 from partwright.rendering.plots import by_kind, by_partition, chart, quantity
-from partwright.rendering.svg import svg
+from partwright.rendering.svg import svg_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,7 +231,7 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
 def draw(document: Document, name: str) -> str:
     """A figure of a document, as the text of a file."""
     (found,) = (figure for figure in document.sections if figure.id == name)
-    drawn = svg(found).replace("currentColor", INK)
+    drawn = svg_picture(found).replace("currentColor", INK)
     ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
     return f"{drawn.replace('>', f'>{ground}', 1)}\n"
 

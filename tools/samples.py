@@ -15,7 +15,7 @@ from partwright import report
 from partwright.answer import Question
 from partwright.documents import rollout, run
 from partwright.pipeline.report import Checks, KeyShare, PartitionShare, Proof, Report, RunStep
-from partwright.rendering.html import html
+from partwright.rendering.html import html_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,5 +107,5 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     report.check("report.html")
     for page, (command, made, words) in SAMPLES.items():
-        text = html(replace(made(), question=Question((), command, words)))
+        text = html_page(replace(made(), question=Question((), command, words)))
         (folder / f"{page}.html").write_text(text, encoding="utf-8")

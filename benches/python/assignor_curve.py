@@ -19,7 +19,7 @@ from own_process import growth_of  # noqa: E402
 from programs import parser, write  # noqa: E402
 from turns import timed  # noqa: E402
 
-from partwright.assignors.assign import assign_group  # noqa: E402
+from partwright.assignors.group_assignment import assign_group  # noqa: E402
 from partwright.assignors.members import Group  # noqa: E402
 from partwright.assignors.names import assignors  # noqa: E402
 
@@ -32,7 +32,7 @@ MOST_IN_A_TOPIC = 10_000
 _GROWN = """
 from assignor_groups import equal
 from own_process import grown
-from partwright.assignors.assign import assign_group
+from partwright.assignors.group_assignment import assign_group
 from partwright.assignors.members import Group
 group = Group.of(*equal({topics}, {partitions}, {members}))
 with grown():

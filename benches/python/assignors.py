@@ -28,7 +28,7 @@ from turns import Program, build_java, build_rust, timed  # noqa: E402
 
 import partwright as pw  # noqa: E402 - only now can bench_cases be found
 from bench_cases import SEED  # noqa: E402
-from partwright.assignors.assign import assign_group  # noqa: E402
+from partwright.assignors.group_assignment import assign_group  # noqa: E402
 from partwright.assignors.members import Group  # noqa: E402
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
-from partwright.kafka.jars import connector_set, jars
+from partwright.kafka.jars import connector_set, jar_files
 from partwright.kafka.java import java_command
 from partwright.spark.classic import installed_spark
 from partwright.spark.engines.static_invoke import called
@@ -146,7 +146,9 @@ def print_rounds(rows: int, titles: Mapping[str, str], seconds: Mapping[str, lis
 
 def _clients() -> Path:
     return next(
-        file for file in jars(connector_set(installed_spark())) if file.name.startswith(f"{KAFKA_CLIENTS}-")
+        file
+        for file in jar_files(connector_set(installed_spark()))
+        if file.name.startswith(f"{KAFKA_CLIENTS}-")
     )
 
 

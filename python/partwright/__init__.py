@@ -59,8 +59,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from partwright import audit, batching, cluster, group
     from partwright.assignors import quotas
-    from partwright.assignors.assign import assign
-    from partwright.assignors.compare import compare
+    from partwright.assignors.comparison import compare
+    from partwright.assignors.group_assignment import assign
     from partwright.assignors.group_batches import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.audit.check import CheckLimits
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     )
     from partwright.group.rollouts.rolled_pods import rollout
     from partwright.kafka.bounds import TopicPart
-    from partwright.keys.clients import clients, which
+    from partwright.keys.client_profiles import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.configs import ProducerConfig
     from partwright.producer.producer import Producer
@@ -150,8 +150,8 @@ if not TYPE_CHECKING:
     _NAMES = {
         name: f"partwright.{module}"
         for module, names in {
-            "assignors.assign": ["assign"],
-            "assignors.compare": ["compare"],
+            "assignors.group_assignment": ["assign"],
+            "assignors.comparison": ["compare"],
             "assignors.group_batches": ["assign_groups"],
             "assignors.strategy_setting": ["assignment_strategy", "rebalance_protocol", "select_assignor"],
             "audit.check": ["CheckLimits"],
@@ -172,7 +172,7 @@ if not TYPE_CHECKING:
             ],
             "group.rollouts.rolled_pods": ["rollout"],
             "kafka.bounds": ["TopicPart"],
-            "keys.clients": ["clients", "which"],
+            "keys.client_profiles": ["clients", "which"],
             "keys.hashing": ["coordinator_partition", "encode", "murmur2", "partition_for_key"],
             "producer.configs": ["ProducerConfig"],
             "producer.producer": ["Producer"],

@@ -19,7 +19,7 @@ class OtherVersionError(Exception):
     """It was written by another version, which is the error's argument."""
 
 
-def stored(kind: type[_Kind], content: str | bytes, version: int | None = None) -> _Kind:
+def read_stored(kind: type[_Kind], content: str | bytes, version: int | None = None) -> _Kind:
     """A dataclass from its fields as JSON, each of its own type; keys of mappings may be whole numbers.
 
     Args:
@@ -33,7 +33,7 @@ def stored(kind: type[_Kind], content: str | bytes, version: int | None = None) 
 
     Examples:
         >>> from dataclasses import make_dataclass
-        >>> stored(make_dataclass("Note", [("records", int)]), '{"version": 2, "records": 7}', 2)
+        >>> read_stored(make_dataclass("Note", [("records", int)]), '{"version": 2, "records": 7}', 2)
         Note(records=7)
     """
     data = json.loads(content)

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, SupportsIndex
 from partwright import _core
 from partwright._check import is_topic, options, spelled
 from partwright.audit.check import Check, CheckLimits, Placer
-from partwright.audit.columns import checked_n, columns
 from partwright.audit.copartition import JoinedKeys, JoinSide, add_placed, both_sides, meet
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
+from partwright.audit.record_columns import checked_n, columns
 from partwright.audit.resize import RecordColumns, Resize, refuse_same
 from partwright.errors import PartwrightError
 from partwright.record_source import RecordSource

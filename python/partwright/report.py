@@ -40,7 +40,7 @@ def page(answer: Answer) -> str:
         MissingExtraError: The package that makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
-    return html.html(document(answer))
+    return html.html_page(document(answer))
 
 
 def notebook(answer: Answer) -> str:

@@ -25,7 +25,7 @@ def name_of(path: Path) -> str:
 
 
 def test_the_files_are_found() -> None:
-    assert {"keys/as_column.py", "keys/hashing.py", "spark/columns.py"} <= set(map(name_of, PYTHON_FILES))
+    assert {"keys/columns.py", "keys/hashing.py", "spark/columns.py"} <= set(map(name_of, PYTHON_FILES))
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def test_imports_are_told_apart() -> None:
         # Only for the type of its expressions, Series and frames.
         ("polars", {"polars.py", "keys/hashing.py", "answer.py"}),
         # Only for its relations' type.
-        ("duckdb", {"duckdb.py", "keys/as_column.py"}),
+        ("duckdb", {"duckdb.py", "keys/columns.py"}),
         ("datafusion", {"datafusion.py"}),
         ("pytest", {"pytest_plugin.py"}),
         ("platformdirs", {"folders.py"}),

@@ -61,6 +61,14 @@ def test_a_name_says_what_it_is_of(path: Path) -> None:
     assert not [each for each in found if (place, each.split()[0]) not in FIXED]
 
 
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_function_hides_its_module(path: Path) -> None:
+    """A package that gives the function could not give the module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert path.stem not in functions
+
+
 def test_bare_names_are_seen() -> None:
     code = "def told(given, x):\n  _asked = there = 1\n  self.rest = found = 2\n  for many in x: pass\nclass Found: 0\n"
     assert [name for name, _ in bare_names(ast.parse(code))] == [

@@ -10,12 +10,12 @@ import pytest
 
 import partwright as pw
 from partwright import report
-from partwright.assignors.compare import compare
-from partwright.assignors.group_now import group_now
-from partwright.assignors.mixed.by_client import by_client
-from partwright.assignors.mixed.leaders import leaders
+from partwright.assignors.comparison import compare
+from partwright.assignors.current_group import group_now
+from partwright.assignors.group_sizes import replica_counts
+from partwright.assignors.mixed.assignors_by_client import by_client
+from partwright.assignors.mixed.group_leaders import leaders
 from partwright.assignors.mixed.rolling import roll
-from partwright.assignors.replica_counts import replica_counts
 from partwright.rendering.terminal import TerminalStyle, text
 
 if TYPE_CHECKING:

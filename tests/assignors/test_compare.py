@@ -14,8 +14,8 @@ import pytest
 
 import partwright as pw
 from partwright.assignors.assignment import Spread
-from partwright.assignors.compare import COMPARED, Compared, Comparison, compare
-from partwright.assignors.group_now import group_now
+from partwright.assignors.comparison import COMPARED, Compared, Comparison, compare
+from partwright.assignors.current_group import group_now
 from partwright.documents import assign, assign_compared
 from partwright.rendering.terminal import TerminalStyle
 from partwright.rendering.terminal import text as terminal

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.compare import COMPARED, compare
+from partwright.assignors.comparison import COMPARED, compare
 from partwright.assignors.consumer_partition_assignor import (
     ConsumerGroupMetadata,
     ConsumerPartitionAssignor,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.group_now import GroupNow, group_now
+from partwright.assignors.current_group import GroupNow, group_now
 from partwright.report import document
 
 if TYPE_CHECKING:

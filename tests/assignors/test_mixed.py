@@ -14,7 +14,7 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 from kafka.structs import TopicPartition
 
-from partwright.assignors.mixed.leaders import leaders
+from partwright.assignors.mixed.group_leaders import leaders
 from partwright.assignors.mixed.leaders_view import Claim, view_member
 from partwright.assignors.mixed.subscription import (
     Held,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.replica_counts import replica_counts
+from partwright.assignors.group_sizes import replica_counts
 from partwright.documents.advise import document
 from partwright.errors import PartwrightError
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import partwright as pw
-from partwright.assignors.compare import compare
-from partwright.assignors.mixed.leaders import leaders
+from partwright.assignors.comparison import compare
+from partwright.assignors.mixed.group_leaders import leaders
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from partwright.assignors.group_now import group_now
+from partwright.assignors.current_group import group_now
 from partwright.assignors.pasted_group import read_pasted
-from partwright.assignors.subscriptions import subscriptions
+from partwright.assignors.subscriptions import subscriptions_of
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_a_service_with_one_partition_a_topic_would_move(command: Command, tmp_p
 def test_an_idle_member_subscribes_as_its_twin_does() -> None:
     read: dict[str, list[str]] = {"x-1": ["a"], "y-1": ["a", "b"], "z": ["c"], "x-2": []}
     for name in ("X", "rdkafka"):
-        found, _ = subscriptions(["a", "b", "c"], read, {"x-1": name, "x-2": name})
+        found, _ = subscriptions_of(["a", "b", "c"], read, {"x-1": name, "x-2": name})
         assert found == {"x-1": ["a", "b"], "y-1": ["a", "b"], "z": ["c"], "x-2": ["a", "b"]}
 
 
@@ -153,7 +153,7 @@ def test_a_topic_that_a_member_reads_and_is_denied_is_said(command: Command, pas
     _, out, _ = command("assign", pasted, "--assignor", "range", *words)
     assert said[1:] in " ".join(out.decode().split())
     many = {f"c{number}": ["t"] for number in range(9)}
-    _, notes = subscriptions(["t", "u"], many, named={name: ["u"] for name in many})
+    _, notes = subscriptions_of(["t", "u"], many, named={name: ["u"] for name in many})
     assert "'c5' reads t, 3 more likewise; " in notes[0]
 
 
@@ -176,7 +176,7 @@ def test_sets_are_the_connected_components() -> None:
             member: next(each for each in groups if set(those) <= each) if len(groups) > 1 else set(topics)
             for member, those in read.items()
         }
-        found, _ = subscriptions(topics, read)
+        found, _ = subscriptions_of(topics, read)
         assert {member: set(those) for member, those in found.items()} == expected, seed
 
 

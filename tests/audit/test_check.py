@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import partwright as pw
 from partwright.audit.check import Check, CheckLimits, Placer
-from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
+from partwright.audit.record_columns import counts, milliseconds, places, whole_numbers
 from partwright.report import document
 
 A, B = 4, 8  # where java puts a and b, of 12
@@ -144,7 +144,7 @@ def test_a_column_of_digits_is_converted_without_a_pattern(
     given = pa.array(["7", None, "007", "123456789012345678", "0" * 30 + "7"], type_)
     assert whole_numbers(given, "offset").to_pylist() == [7, None, 7, 123456789012345678, 7]
     # A pattern takes several times as long.
-    monkeypatch.setattr("partwright.audit.columns._WHOLE", "")
+    monkeypatch.setattr("partwright.audit.record_columns._WHOLE", "")
     assert whole_numbers(given[:4], "offset").to_pylist() == [7, None, 7, 123456789012345678]
 
 

@@ -283,7 +283,7 @@ def test_a_reader_is_judged_at_its_end() -> None:
 
 def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.keys.key_columns._MOST_ROWS", 64)
-    pieces = list(key_columns.key_columns(TABLE, "country"))
+    pieces = list(key_columns.key_arrays(TABLE, "country"))
     assert [len(piece) for piece in pieces] == [64] * 15 + [40]
     assert pa.chunked_array(pieces).to_pylist() == KEYS
     with pytest.raises(pw.PartwrightError, match=r"^row 70: "):

@@ -14,8 +14,8 @@ from written_keys import FAMILIES, SEED, family_of, placed, users
 
 import partwright as pw
 from partwright.audit import Fingerprint
-from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint_search import CandidateWriter, _following, alike, follows
+from partwright.audit.record_columns import milliseconds
 
 GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import partwright as pw
 from partwright import _core
 from partwright.audit import key_sums
-from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import ROWS, HeavyPairs, sums_of
+from partwright.audit.record_columns import milliseconds
 
 RECORD = st.tuples(
     st.none() | st.sampled_from([b"", b"a", b"b", b"c"]),

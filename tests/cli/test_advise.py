@@ -118,7 +118,7 @@ def test_one_is_one(command: Command) -> None:
 
 
 def test_numbers_of_replicas_are_what_python_says(command: Command) -> None:
-    from partwright.assignors.replica_counts import replica_counts
+    from partwright.assignors.group_sizes import replica_counts
 
     words = "--replicas 2..9 --topic a=12 --topic b=5 --threads 2 --assignor roundrobin"
     code, out, err = command("advise", *words.split(), "--json")

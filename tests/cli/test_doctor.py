@@ -9,7 +9,7 @@ import pytest
 
 from partwright.documents.doctor import document, of_executor, of_step
 from partwright.kafka.probe import ProbeStep
-from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
+from partwright.spark.executors.diagnosis import ExecutorDiagnosis, ExecutorRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

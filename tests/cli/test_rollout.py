@@ -80,11 +80,11 @@ def test_a_surge_pod_that_gets_no_partition_is_said_in_text_json_and_page(
 def test_what_was_assumed_of_a_live_group_is_a_sentence_of_its_own(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from partwright.assignors.subscriptions import subscriptions
+    from partwright.assignors.subscriptions import subscriptions_of
     from partwright.kafka import groups
 
     read = {"c1": {"t"}, "c2": {"u"}}
-    topics, assumed = subscriptions(["t", "u"], read)
+    topics, assumed = subscriptions_of(["t", "u"], read)
     members = [
         {"id": name, "topics": topics[name], "owned": [], "instance_id": None, "client": "java"}
         for name in read

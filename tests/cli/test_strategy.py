@@ -9,7 +9,7 @@ import pytest
 
 import partwright as pw
 from partwright.cli import main
-from partwright.producer.replay import replay
+from partwright.producer.replay import replay_strategy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,12 +45,14 @@ LINE = {
 
 def test_each_call_has_its_answer() -> None:
     # 841766402 % 2 and 346897026 % 2 of the partitions with a leader; then 5 of 7 + 1 + 6 in all.
-    assert replay(LINE) == {"results": [pw.partition_for_key("key", 3), None, 0, 0, None, 0, None, 0]}
+    assert replay_strategy(LINE) == {
+        "results": [pw.partition_for_key("key", 3), None, 0, 0, None, 0, None, 0]
+    }
 
 
 def test_a_topic_that_is_not_there_has_no_partitions() -> None:
     events = [{"op": "partition", "topic": "u"}, {"op": "on_new_batch", "topic": "u", "prev": 0}]
-    results = replay({**T, "strategy": "round-robin", "events": events})["results"]
+    results = replay_strategy({**T, "strategy": "round-robin", "events": events})["results"]
     assert "/ by zero" in results[0]["error"]
     assert results[1] is None
 
@@ -58,21 +60,23 @@ def test_a_topic_that_is_not_there_has_no_partitions() -> None:
 def test_ids_may_have_holes() -> None:
     topics = {"t": [{"id": 7, "leader": 0}, {"id": 3, "leader": 0}]}
     events = [{"op": "partition", "topic": "t"}] * 3
-    assert replay({"strategy": "round-robin", "topics": topics, "events": events}) == {"results": [7, 3, 7]}
+    assert replay_strategy({"strategy": "round-robin", "topics": topics, "events": events}) == {
+        "results": [7, 3, 7]
+    }
 
 
 def test_an_event_may_name_its_partition() -> None:
     events = [{"op": "partition", "topic": "t", "partition": each} for each in (2, 3, None)]
-    results = replay({**T, "strategy": "explicit", "events": events})["results"]
+    results = replay_strategy({**T, "strategy": "explicit", "events": events})["results"]
     assert results[0] == 2
     assert all("error" in each for each in results[1:])
 
 
 def test_a_seed_stands_for_the_draws() -> None:
     events = [{"op": "partition", "topic": "t"}] * 20
-    once = replay({**T, "strategy": "random", "seed": 4, "events": events})
-    assert once == replay({**T, "strategy": "random", "seed": 4, "events": events})
-    assert once != replay({**T, "strategy": "random", "seed": 5, "events": events})
+    once = replay_strategy({**T, "strategy": "random", "seed": 4, "events": events})
+    assert once == replay_strategy({**T, "strategy": "random", "seed": 4, "events": events})
+    assert once != replay_strategy({**T, "strategy": "random", "seed": 5, "events": events})
 
 
 def test_records_are_put_into_batches() -> None:
@@ -84,10 +88,10 @@ def test_records_are_put_into_batches() -> None:
         "draws": [0, 1, 2, 3],
         "records": records,
     }
-    assert replay(line) == {"placed": [1, 1, 2, 2, 0, 0]}
+    assert replay_strategy(line) == {"placed": [1, 1, 2, 2, 0, 0]}
     lingering = {**line, "configs": {"linger.ms": 1}}
-    assert replay(lingering) == {"placed": [1, 1, 2, 2, 0, 0]}
-    assert replay({**line, "records": []}) == {"placed": []}
+    assert replay_strategy(lingering) == {"placed": [1, 1, 2, 2, 0, 0]}
+    assert replay_strategy({**line, "records": []}) == {"placed": []}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +162,7 @@ def test_records_are_put_into_batches() -> None:
 )  # fmt: skip
 def test_a_wrong_line_is_one_sentence(line: Any, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        replay(line)
+        replay_strategy(line)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -172,7 +176,7 @@ def test_the_command_answers_a_line_each_and_names_the_wrong_one(
         main(["strategy", str(file), "--jsonl"])
     said = capsys.readouterr()
     assert ended.value.code == 2
-    assert [json.loads(line) for line in said.out.splitlines()] == [replay(LINE), {"placed": []}]
+    assert [json.loads(line) for line in said.out.splitlines()] == [replay_strategy(LINE), {"placed": []}]
     assert said.err.startswith(f"partwright: {file}, line 4: this is not JSON: ")
     assert len(said.err.splitlines()) == 1
 
@@ -183,7 +187,7 @@ def test_the_command_reads_one_object_too(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit) as ended:
         main(["strategy", str(file)])
     assert not ended.value.code
-    assert json.loads(capsys.readouterr().out) == replay(LINE)
+    assert json.loads(capsys.readouterr().out) == replay_strategy(LINE)
 
 
 def test_a_closed_stdin_is_refused(

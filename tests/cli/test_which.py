@@ -14,7 +14,7 @@ import pytest
 
 import partwright as pw
 from partwright.cli import main
-from partwright.keys.clients import key_types, placements
+from partwright.keys.client_profiles import key_types, placements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from partwright.group.rollouts.candidates import (
     CLIENTS,
     Candidate,
     Client,
-    candidates,
+    all_candidates,
     client_lines,
     covering,
 )
@@ -587,7 +587,7 @@ def test_what_is_refused_of_a_manifest(documents: list[object], sentence: str) -
 
 
 def test_every_client_has_a_line_or_a_reason_for_every_candidate() -> None:
-    for each in candidates():
+    for each in all_candidates():
         lines = client_lines(each)
         assert tuple(lines) == CLIENTS
         assert all(lines.values())

@@ -17,7 +17,7 @@ from partwright.errors import BrokerError
 from partwright.kafka import errors, troubles
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import Meaning, RetriableError, hint_at_doctor, meaning, refusal, try_again
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import jar_files
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_what_is_tried_again_is_what_java_tries_again(tmp_path: Path) -> None:
     )
     java = shutil.which("java")
     assert java is not None
-    command = [java, "-cp", ":".join(map(str, jars("broker"))), str(tmp_path / "Retriable.java")]
+    command = [java, "-cp", ":".join(map(str, jar_files("broker"))), str(tmp_path / "Retriable.java")]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     ours = {getattr(KafkaError, name): row.again for name, row in errors._TABLE.items() if name[0] != "_"}
     javas = {int(code): word == "true" for code, word in map(str.split, lines)}

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.kafka import jars as module
-from partwright.kafka.jars import CONNECTORS, Jar, JarError, JarSet, SparkBuild, connector_set, jars, locked
+from partwright.kafka.jars import (
+    CONNECTORS,
+    Jar,
+    JarError,
+    JarSet,
+    SparkBuild,
+    connector_set,
+    jar_files,
+    locked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,29 +161,29 @@ def test_a_repository_that_is_no_address_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_all_are_fetched_once_and_then_kept(repository: Repository) -> None:
-    first = jars("broker")
+    first = jar_files("broker")
     assert [file.read_bytes() for file in first] == list(CONTENT.values())
-    assert jars("broker") == first
+    assert jar_files("broker") == first
     assert repository.asked == dict.fromkeys(PATHS, 1)
 
 
 def test_a_folder_is_a_repository_too(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    jars("broker")
+    jar_files("broker")
     # The cache is laid out as a Maven repository, so it can be passed on as one.
     kept = (tmp_path / "cache" / "jars").as_uri() + "/"
     monkeypatch.setattr(module, "locked", lambda name: JarSet(name, kept, JARS))
     monkeypatch.setenv("PARTWRIGHT_CACHE", str(tmp_path / "second"))
-    assert [file.read_bytes() for file in jars("broker")] == list(CONTENT.values())
+    assert [file.read_bytes() for file in jar_files("broker")] == list(CONTENT.values())
     assert sum(repository.asked.values()) == len(JARS)
 
 
 @pytest.mark.parametrize("damaged", [b"", b"A" * 3, b"B" * 7, b"A" * 8])
 def test_a_damaged_jar_alone_is_fetched_again(repository: Repository, damaged: bytes) -> None:
-    first = jars("broker")[0]
+    first = jar_files("broker")[0]
     first.write_bytes(damaged)
-    assert jars("broker")[0].read_bytes() == CONTENT[JARS[0].coordinates]
+    assert jar_files("broker")[0].read_bytes() == CONTENT[JARS[0].coordinates]
     assert repository.asked == {**dict.fromkeys(PATHS, 1), JARS[0].path: 2}
 
 
@@ -182,7 +191,7 @@ def test_another_file_than_the_locked_one_is_refused(repository: Repository, tmp
     wrong = b"x" * JARS[2].size
     repository.answer = lambda path, _n: (200, wrong if path == JARS[2].path else PATHS[path])
     with pytest.raises(JarError) as refusal:
-        jars("broker")
+        jar_files("broker")
     sentence = str(refusal.value)
     assert sentence.startswith("org.example:part-2:1.2 from http://127.0.0.1:")
     assert JARS[2].sha256 in sentence
@@ -197,7 +206,7 @@ def test_too_long_a_file_is_refused(repository: Repository) -> None:
     with pytest.raises(
         JarError, match=r"is not the file that was locked.*\(8 bytes\) instead of .*\(7 bytes\)"
     ):
-        jars("broker")
+        jar_files("broker")
 
 
 @pytest.mark.parametrize("claims", [None, JARS[3].size])
@@ -207,7 +216,7 @@ def test_a_truncated_answer_is_fetched_again(repository: Repository, claims: int
     only = JarSet("broker", repository.address, JARS[3:])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "locked", lambda _name: only)
-        (file,) = jars("broker")
+        (file,) = jar_files("broker")
     assert file.read_bytes() == CONTENT[JARS[3].coordinates]
     assert repository.asked[JARS[3].path] == 2
 
@@ -217,13 +226,13 @@ def test_an_answer_that_stays_truncated_is_refused(repository: Repository, tmp_p
     with pytest.raises(
         JarError, match=r"^org\.example:part-0:1\.0 cannot be fetched .*\(2 of its 7 bytes did not come\)"
     ):
-        jars("broker")
+        jar_files("broker")
     assert left_over(tmp_path) == set()
 
 
 def test_a_server_that_is_busy_is_asked_again(repository: Repository) -> None:
     repository.answer = lambda path, n: (503, b"") if n < 3 else (200, PATHS[path])
-    jars("broker")
+    jar_files("broker")
     assert set(repository.asked.values()) == {3}
 
 
@@ -232,7 +241,7 @@ def test_what_is_not_there_is_refused_at_once(repository: Repository) -> None:
     with pytest.raises(
         JarError, match=r"^org\.example:part-0:1\.0 cannot be fetched from http.*\(Not Found\)"
     ):
-        jars("broker")
+        jar_files("broker")
     assert repository.asked[JARS[0].path] == 1
 
 
@@ -242,7 +251,7 @@ def test_a_folder_without_the_jar_is_refused(
     empty = replace(module.locked("broker"), repository=tmp_path.as_uri() + "/")
     monkeypatch.setattr(module, "locked", lambda _name: empty)
     with pytest.raises(JarError, match=r"^org\.example:part-0:1\.0 cannot be fetched from file:"):
-        jars("broker")
+        jar_files("broker")
     assert not repository.asked
 
 
@@ -251,7 +260,7 @@ def test_no_network_says_what_to_do(repository: Repository) -> None:
     with pytest.raises(
         JarError, match=r"\(.*Connection refused\): check the network, or name a mirror in PARTWRIGHT"
     ):
-        jars("broker")
+        jar_files("broker")
     repository.__init__()  # type: ignore[misc]
 
 
@@ -263,7 +272,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     with pytest.raises(
         JarError, match=r"no jars can be kept in .*file/jars \(.*\): name another folder in PARTWRIGHT"
     ):
-        jars("broker")
+        jar_files("broker")
     assert not repository.asked
 
 
@@ -271,20 +280,20 @@ def test_the_rest_of_a_killed_fetch_is_no_hindrance(repository: Repository, tmp_
     part = tmp_path / "cache" / "jars" / f"{JARS[1].path}.part"
     part.parent.mkdir(parents=True)
     part.write_bytes(b"half")
-    jars("broker")
+    jar_files("broker")
     assert repository.asked == dict.fromkeys(PATHS, 1)
     assert left_over(tmp_path) == set(PATHS)
 
 
 def test_progress_rises_to_the_total(repository: Repository) -> None:
     told: list[tuple[int, int]] = []
-    jars("broker", lambda fetched, total: told.append((fetched, total)))
+    jar_files("broker", lambda fetched, total: told.append((fetched, total)))
     assert repository.asked
     assert told == sorted(told)
     total = sum(jar.size for jar in JARS)
     assert told[-1] == (total, total)
     told.clear()
-    jars("broker", lambda fetched, total: told.append((fetched, total)))
+    jar_files("broker", lambda fetched, total: told.append((fetched, total)))
     assert told == []
 
 
@@ -293,7 +302,7 @@ import sys
 from partwright.kafka import jars
 wanted = [jars.Jar(*word.split("=")[:2], int(word.split("=")[2])) for word in sys.argv[2:]]
 jars.locked = lambda name: jars.JarSet(name, sys.argv[1], tuple(wanted))
-print(len(jars.jars("broker")))
+print(len(jars.jar_files("broker")))
 """
 
 

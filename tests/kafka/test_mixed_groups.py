@@ -20,7 +20,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from live_groups import settled
 
-from partwright.assignors.mixed.leaders import leaders
+from partwright.assignors.mixed.group_leaders import leaders
 from partwright.assignors.mixed.subscription import Held, member_metadata
 from partwright.kafka.topics import create_topic
 

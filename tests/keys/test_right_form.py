@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.keys.as_column import right_form
+from partwright.keys.columns import right_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable

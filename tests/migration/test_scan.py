@@ -10,7 +10,7 @@ import pytest
 
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicChunk
-from partwright.migration.scan import scan
+from partwright.migration.scan import scan_topic
 from partwright.migration.settings import Migration, Side
 from partwright.migration.topics import DescribedTopic
 
@@ -55,7 +55,7 @@ def chunk(keys: list[bytes | None], times: list[int | None]) -> TopicChunk:
 def test_a_topic_without_a_record(records: list[TopicChunk]) -> None:
     del records
     progress: list[tuple[int, float | None]] = []
-    found = scan(MIGRATION, SOURCE, [], lambda *told: progress.append(told))
+    found = scan_topic(MIGRATION, SOURCE, [], lambda *told: progress.append(told))
     assert (found.records, found.bytes, found.keys, found.fingerprint, found.scattered_keys) == (
         0,
         0,
@@ -69,7 +69,7 @@ def test_a_topic_without_a_record(records: list[TopicChunk]) -> None:
 @pytest.mark.parametrize("times", [[None, None, None], [0, None, 0], [7, None, 0]])
 def test_records_without_a_time_are_counted(times: list[int | None], records: list[TopicChunk]) -> None:
     records.append(chunk([b"a", b"b", None], times))
-    found = scan(MIGRATION, SOURCE, [], lambda *_: None)
+    found = scan_topic(MIGRATION, SOURCE, [], lambda *_: None)
     assert (found.records, found.bytes, found.keyless, found.keys) == (3, 12, 1, 2)
     assert found.untimed == sum(each in {0, None} for each in times)
     assert found.shares.total() == 3

@@ -73,7 +73,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def go(spark: SparkSession) -> Callable[..., Report]:
     """Runs `partwright run` in the tests' session."""
-    from partwright.pipeline.run import run
+    from partwright.pipeline.batch_run import run
     from partwright.pipeline.settings import RunSettings
 
     def once(**settings: object) -> Report:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.run import run
+from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
 from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
 

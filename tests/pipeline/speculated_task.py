@@ -20,7 +20,7 @@ import pyspark
 
 from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.run import run
+from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
 from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
 from partwright.spark import exactly_once

@@ -13,7 +13,7 @@ import partwright as pw
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.bounds import WHOLE, Bounds, read_offsets, read_partitions
-from partwright.pipeline.run import run
+from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import ParquetTarget, RunSettings
 from partwright.pipeline.source import find_source
 

@@ -9,7 +9,7 @@ import pytest
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.topics import NewTopic, differences
-from partwright.pipeline.run import run
+from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import ParquetTarget, RunSettings
 
 if TYPE_CHECKING:

@@ -272,7 +272,7 @@ def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., 
 def test_a_stream_asks_for_these_rights_and_no_other(
     authorizing: EmbeddedKafka, spark: SparkSession, tmp_path: Path
 ) -> None:
-    from partwright.pipeline.stream import stream
+    from partwright.pipeline.stream_run import stream
     from partwright.spark import StreamOptions
 
     config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers

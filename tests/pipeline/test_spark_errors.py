@@ -10,9 +10,9 @@ import pytest
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.run import Prepared, _before, _how_to_go_on, _written
+from partwright.pipeline.batch_run import Prepared, _before, _how_to_go_on, _written
 from partwright.pipeline.spark_session import explained_end
-from partwright.pipeline.stream import _kept, _standing
+from partwright.pipeline.stream_run import _kept, _standing
 from partwright.pipeline.targets import KafkaTopic
 from partwright.spark import StreamOptions, classic
 from partwright.spark.errors import first_sentence

@@ -11,7 +11,7 @@ import pytest
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.settings import RunSettings
-from partwright.pipeline.stream import stream
+from partwright.pipeline.stream_run import stream
 from partwright.spark import StreamOptions
 
 if TYPE_CHECKING:

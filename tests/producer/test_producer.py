@@ -15,7 +15,7 @@ import pytest
 
 import partwright as pw
 from partwright.cluster import Broker, Partition
-from partwright.producer.replay import replay
+from partwright.producer.replay import replay_strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def test_golden_lines_are_replayed_as_the_real_classes_answered(path: Path) -> N
     assert len(lines) > 30
     for line in lines:
         question = json.loads(line)
-        ((kind, answers),) = replay(question).items()
+        ((kind, answers),) = replay_strategy(question).items()
         assert told(answers) == told(question[kind]), line
 
 

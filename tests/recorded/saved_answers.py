@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partwright.migration import MigrationStep
 from partwright.pipeline.report import Checks, KeyShare, PartitionShare, PlannedStep, Proof, Report, RunStep
-from partwright.pipeline.stream import StreamReport
+from partwright.pipeline.stream_run import StreamReport
 
 __all__ = ["SAVED"]
 

@@ -291,13 +291,13 @@ def page(folder: Path, run: Callable[..., Ran], specs: dict[str, dict[str, Any]]
         file = folder / f"{name}.html"
         if not file.exists():
             documents: list[Any] = []
-            whole = html.html
+            whole = html.html_page
 
             def kept(document: Any) -> str:
                 documents.append(document)
                 return whole(document)
 
-            with mock.patch("partwright.rendering.html.html", kept):
+            with mock.patch("partwright.rendering.html.html_page", kept):
                 done = run(name, "--report", file.name)
             specs[name] = {each.id: each.spec for each in documents[0].sections if each.spec}
             assert done.returncode in {0, 1}, done.stderr

@@ -12,7 +12,7 @@ import pytest
 import partwright as pw
 from partwright.documents import check, group
 from partwright.rendering.document import Column, Section
-from partwright.rendering.svg import svg
+from partwright.rendering.svg import svg_picture
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 
@@ -69,7 +69,7 @@ def test_without_the_extra_a_notebook_shows_words_and_numbers(monkeypatch: pytes
 def test_a_picture_has_a_mark_for_each_datum() -> None:
     timeline = pw.group.play({"topics": {"t": 3}, "events": "+2, x1"})
     for figure in group.document(timeline).sections:
-        drawn = ET.fromstring(svg(figure))  # noqa: S314 - ours
+        drawn = ET.fromstring(svg_picture(figure))  # noqa: S314 - ours
         marks = [
             part
             for part in drawn.iter("{http://www.w3.org/2000/svg}g")
@@ -79,5 +79,5 @@ def test_a_picture_has_a_mark_for_each_datum() -> None:
 
 
 def test_what_is_not_drawn_is_no_picture() -> None:
-    assert svg(Section("one", "One", "One.", None, (Column("a", "a"),), ())) == ""
+    assert svg_picture(Section("one", "One", "One.", None, (Column("a", "a"),), ())) == ""
     assert check.heaviest([], 0, "rows").spec is None

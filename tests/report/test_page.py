@@ -14,9 +14,9 @@ from recorded.saved_answers import SAVED
 import partwright as pw
 from partwright import report
 from partwright.answer import Question
-from partwright.keys.clients import KeyPlacements, placements
+from partwright.keys.client_profiles import KeyPlacements, placements
 from partwright.rendering.document import Column, Document, Section, Verdict
-from partwright.rendering.html import MOST_BYTES, html
+from partwright.rendering.html import MOST_BYTES, html_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +100,7 @@ def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
 
 @pytest.mark.parametrize("text", ["\u202eevil", "a\0b", "\udc80", "\u2066x", "line\nbreak"])
 def test_hidden_characters_are_written_out(text: str) -> None:
-    page = html(
+    page = html_page(
         document(name=text, title=f"of {text}", answer={text: text}, question=Question((), "check", text))
     )
     page.encode()
@@ -113,7 +113,7 @@ def test_hidden_characters_are_written_out(text: str) -> None:
 
 
 def test_json_that_is_too_large_is_left_out_and_the_page_says_so() -> None:
-    page = html(document(answer={"keys": ["x" * 100] * 60_000}))
+    page = html_page(document(answer={"keys": ["x" * 100] * 60_000}))
     assert len(page.encode()) < MOST_BYTES
     assert 'id="answer"' not in page
     assert 'id="download"' not in page
@@ -122,7 +122,7 @@ def test_json_that_is_too_large_is_left_out_and_the_page_says_so() -> None:
 
 
 def test_numbers_that_json_lacks_are_null() -> None:
-    page = html(document(answer={"a": float("inf"), "b": [float("nan"), 1.5]}))
+    page = html_page(document(answer={"a": float("inf"), "b": [float("nan"), 1.5]}))
     assert '{"a":null,"b":[null,1.5]}' in page
 
 
@@ -261,7 +261,7 @@ def test_tables_of_answers_have_a_row_for_each_partition_client_or_key() -> None
 
 def strangers() -> list[Any]:
     """Objects that are not an answer, or have no page: replicas on brokers, one key's places, a class of known name."""
-    from partwright.keys.clients import placements
+    from partwright.keys.client_profiles import placements
 
     namesake = type("Assignment", (), {})()
     placed = pw.cluster.placement.striped(range(4), 5, 3, seed=1)

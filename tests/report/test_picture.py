@@ -15,7 +15,7 @@ from partwright import report
 from partwright.batching import Delivery, Tuning, tune
 from partwright.documents import batch as figures
 from partwright.kafka.throttles import Throttles
-from partwright.keys.clients import KeyPlacements, placements
+from partwright.keys.client_profiles import KeyPlacements, placements
 
 if TYPE_CHECKING:
     from pathlib import Path

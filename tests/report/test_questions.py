@@ -12,7 +12,7 @@ import pytest
 import partwright as pw
 from partwright import report
 from partwright.answer import Question
-from partwright.assignors.compare import compare
+from partwright.assignors.comparison import compare
 from partwright.audit.check import Check
 from partwright.batching import Delivery, simulate, tune
 from partwright.cluster import BrokerFleet, Capacity, Cluster, TopicClients, advise, reassign

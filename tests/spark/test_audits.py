@@ -16,15 +16,15 @@ from partwright import audit
 from partwright import spark as pws
 from partwright.audit import key_sums
 from partwright.audit.check import Check
-from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import JoinedKeys, meet
 from partwright.audit.fingerprint_judge import judge
+from partwright.audit.record_columns import columns, milliseconds
 from partwright.audit.resize import Resize
 from partwright.report import document
 from partwright.spark import sums
 from partwright.spark.engines.choice import SETTING, exact
 from partwright.spark.requirements import is_remote
-from partwright.spark.sums import _COALESCED, _level_of
+from partwright.spark.sums_by_key import _COALESCED, _level_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -501,7 +501,7 @@ def test_what_a_worker_refuses_is_its_sentence(table: Table) -> None:
 def test_a_column_that_cannot_be_partitions_is_not_collected(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("partwright.spark.sums._PARTITIONS", 1000)
+    monkeypatch.setattr("partwright.spark.sums_by_key._PARTITIONS", 1000)
     given = spark.range(5000).select(
         sf.col("id").cast("string").alias("key"), sf.col("id").alias("partition")
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.kafka.jars import connector_set, jars
+from partwright.kafka.jars import connector_set, jar_files
 from partwright.spark.classic import installed_spark
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ spark.stop()
 @pytest.mark.timeout(600)
 def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     client = next(
-        file for file in jars(connector_set(installed_spark())) if file.name.startswith("kafka-clients-")
+        file for file in jar_files(connector_set(installed_spark())) if file.name.startswith("kafka-clients-")
     )
     command = [sys.executable, "-c", PROGRAM, client]
     environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python", "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 import partwright as pw
 from partwright import spark as pws
 from partwright.errors import PartwrightError
-from partwright.keys.clients import key_types
+from partwright.keys.client_profiles import key_types
 from partwright.spark.engines import jvm_proof
 
 if TYPE_CHECKING:

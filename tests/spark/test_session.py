@@ -19,7 +19,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.kafka.jars import connector_set, jars, jars_folder
+from partwright.kafka.jars import connector_set, jar_files, jars_folder
 from partwright.spark.classic import installed_spark
 from partwright.spark.requirements import pyspark_version
 
@@ -221,7 +221,7 @@ def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
 
 def test_jars_from_a_folder_with_spaces_are_found(tmp_path: Path) -> None:
     cache = tmp_path / "a cache with spaces"
-    for jar in jars(connector_set(installed_spark())):
+    for jar in jar_files(connector_set(installed_spark())):
         copy = cache / "jars" / jar.relative_to(jars_folder())
         copy.parent.mkdir(parents=True)
         shutil.copyfile(jar, copy)

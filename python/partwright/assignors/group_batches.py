@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright._check import Fields
-from partwright.assignors.assign import assign_group
 from partwright.assignors.custom import OwnAssignor
+from partwright.assignors.group_assignment import assign_group
 from partwright.assignors.members import Group
 from partwright.assignors.names import resolve
 from partwright.assignors.tables import (

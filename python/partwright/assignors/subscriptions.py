@@ -1,7 +1,7 @@
 """The subscriptions of members of which only the partitions that they read are known.
 
 >>> owned = {"a-1": ["clicks"], "a-2": ["clicks"], "b-1": ["orders"]}
->>> subscriptions(["clicks", "orders"], owned)[0]
+>>> subscriptions_of(["clicks", "orders"], owned)[0]
 {'a-1': ['clicks'], 'a-2': ['clicks'], 'b-1': ['orders']}
 """
 
@@ -17,7 +17,7 @@ from partwright.errors import PartwrightError
 _NAMED = 6
 
 
-def subscriptions(
+def subscriptions_of(
     topics: Iterable[str],
     read: Mapping[str, Collection[str]],
     client_ids: Mapping[str, str] | None = None,
@@ -44,15 +44,15 @@ def subscriptions(
         PartwrightError: `named` has a member or a topic that the group lacks, a member twice, or one without topics.
 
     Examples:
-        >>> subscriptions(["t", "u"], {"c1": ["t"], "c2": ["u"], "c3": []}, named={"c3": ["u"]})[1]
+        >>> subscriptions_of(["t", "u"], {"c1": ["t"], "c2": ["u"], "c3": []}, named={"c3": ["u"]})[1]
         ('assumed subscriptions, as members read separate sets of topics: 1 member to t, 1 member to u; correct them with --subscriptions',)
-        >>> subscriptions(["t", "u"], {"c1": ["t", "u"], "c2": ["u"]})[1]
+        >>> subscriptions_of(["t", "u"], {"c1": ["t", "u"], "c2": ["u"]})[1]
         ('assumed subscriptions: 2 members to all topics; correct them with --subscriptions',)
-        >>> subscriptions(["t"], {"c1": ["t"], "c2": ["t"]})[1]
+        >>> subscriptions_of(["t"], {"c1": ["t"], "c2": ["t"]})[1]
         ()
-        >>> subscriptions(["t", "u"], {"c1": ["t"], "c2": ["u"]}, {"c1": "app", "c2": "app"})[0]
+        >>> subscriptions_of(["t", "u"], {"c1": ["t"], "c2": ["u"]}, {"c1": "app", "c2": "app"})[0]
         {'c1': ['t', 'u'], 'c2': ['t', 'u']}
-        >>> subscriptions(["t", "u"], {"c1": ["t"]}, named={"c1": ["u"]})[1]
+        >>> subscriptions_of(["t", "u"], {"c1": ["t"]}, named={"c1": ["u"]})[1]
         ("members read topics to which they do not subscribe by --subscriptions: 'c1' reads t; check --subscriptions", 'nobody subscribes to t; name who does with --subscriptions')
     """  # noqa: E501 - an example is one line
     everything = list(topics)
@@ -82,10 +82,10 @@ def subscribe(
     """Set the `topics` of a group's members, which have what they own by topic; return what was assumed.
 
     Raises:
-        PartwrightError: See `subscriptions`.
+        PartwrightError: See `subscriptions_of`.
     """
     read = {member["id"]: member["owned"] for member in group["members"]}
-    topics_of, assumed = subscriptions(group["topics"], read, client_ids, named)
+    topics_of, assumed = subscriptions_of(group["topics"], read, client_ids, named)
     for member in group["members"]:
         member["topics"] = topics_of[member["id"]]
     return assumed

@@ -17,7 +17,7 @@ _MOST_SUBSCRIPTIONS = 500_000
 """Over all threads: a thread that subscribes to two topics has two."""
 
 
-def threads(members: Iterable[Any], topics: Mapping[str, int], assignor: str) -> list[Json]:
+def thread_members(members: Iterable[Any], topics: Mapping[str, int], assignor: str) -> list[Json]:
     """The members, one entry a thread: a member with `streams` is repeated, with the thread's number in its name.
 
     Streams may be given by topic: a thread then subscribes to the topics that have a stream of its number.
@@ -28,9 +28,10 @@ def threads(members: Iterable[Any], topics: Mapping[str, int], assignor: str) ->
 
     Examples:
         >>> members = [{"id": "C1", "topics": ["t"], "streams": 2}]
-        >>> [thread["id"] for thread in threads(members, {"t": 2}, "old-range")]
+        >>> [thread["id"] for thread in thread_members(members, {"t": 2}, "old-range")]
         ['C1-0', 'C1-1']
-        >>> threads([{"id": "C1", "topics": ["t", "u"], "streams": {"t": 1, "u": 2}}], {"t": 2, "u": 2}, "old-range")
+        >>> member = {"id": "C1", "topics": ["t", "u"], "streams": {"t": 1, "u": 2}}
+        >>> thread_members([member], {"t": 2, "u": 2}, "old-range")
         [{'id': 'C1-0', 'topics': ['t', 'u']}, {'id': 'C1-1', 'topics': ['u']}]
     """
     repeatable = [_repeatable(member) for member in members]

@@ -23,15 +23,15 @@ from partwright import _core
 from partwright._check import MOST_INT, Json, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
-from partwright.audit.columns import array_named, whole_numbers
 from partwright.audit.key_sums import Observed
+from partwright.audit.record_columns import array_named, whole_numbers
 from partwright.audit.skew import WAYS, Salted, Skew, read_share, salted
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
-from partwright.keys.as_column import as_arrow
+from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
-from partwright.keys.key_columns import key_columns
+from partwright.keys.key_columns import key_arrays
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ class Check(Answer):
 def _null_count(column: Column, key_type: str | None) -> int:
     """How many rows are null; a dictionary's own values may be null, too."""
     count = 0
-    for chunk in key_columns(column, None, key_type):
+    for chunk in key_arrays(column, None, key_type):
         hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
         count += (chunk.dictionary_decode() if hides_nulls else chunk).null_count
     return count

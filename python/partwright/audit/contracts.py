@@ -19,7 +19,7 @@ from partwright import _upward
 from partwright._check import Fields, Json, counted
 from partwright.audit.check import Check, CheckLimits
 from partwright.errors import ContractError, PartwrightError
-from partwright.keys.key_columns import key_columns
+from partwright.keys.key_columns import key_arrays
 from partwright.keys.key_text import short
 
 P = ParamSpec("P")
@@ -179,7 +179,7 @@ class _Contract:
         self._judge(answer, name)
 
     def _add(self, records: object, answer: Check) -> None:
-        for keys in key_columns(records, self.key, self.key_type):
+        for keys in key_arrays(records, self.key, self.key_type):
             answer.add(keys)
 
     def _check_in_spark(self, records: object) -> Check:

@@ -29,7 +29,7 @@ from partwright.audit.pair_tables import PAIRS, table_of, total
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import number
-from partwright.keys.as_column import as_arrow
+from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode
 from partwright.keys.key_text import short, shown_key
 

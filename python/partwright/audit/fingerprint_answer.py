@@ -19,7 +19,7 @@ from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, TRUE, number
-from partwright.keys.clients import client_names
+from partwright.keys.client_profiles import client_names
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:

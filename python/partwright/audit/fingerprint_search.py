@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.files.scalars import TRUE, number_column
-from partwright.keys.clients import client_names
+from partwright.keys.client_profiles import client_names
 from partwright.keys.hashing import partition_for_key
 
 # A sample of this many pairs is tried with every n: enough to show a writer of a tenth of them. The rest is sampled

@@ -23,13 +23,13 @@ from partwright import _core
 from partwright._check import Fields, Json, counted
 from partwright.answer import Answer
 from partwright.audit.check import Placer
-from partwright.audit.columns import counts, places
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import most_rows, rows_by_partition, value_counts
+from partwright.audit.record_columns import counts, places
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number, number_column
-from partwright.keys.as_column import as_arrow
+from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 

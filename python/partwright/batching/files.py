@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import refuse_many
-from partwright.audit.columns import checked_n, counts, milliseconds
+from partwright.audit.record_columns import checked_n, counts, milliseconds
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, text_type

@@ -79,9 +79,9 @@ class Output(NamedTuple):
 
             text = markdown.text(document)
         else:
-            from partwright.rendering.html import html
+            from partwright.rendering.html import html_page
 
-            text = html(document)
+            text = html_page(document)
         click.echo(text, nl=False)
         return exit_code(0 if getattr(answer, "ok", True) else 1, answer.question.read)
 
@@ -102,9 +102,9 @@ class Output(NamedTuple):
             draw(document, self.plot)
             _note(ctx, f"plot: {self.plot}")
         if self.report is not None:
-            from partwright.rendering.html import html, save
+            from partwright.rendering.html import html_page, save
 
-            _note(ctx, f"report: {save(html(document), self.report)}")
+            _note(ctx, f"report: {save(html_page(document), self.report)}")
         return document
 
 

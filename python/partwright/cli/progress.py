@@ -152,7 +152,7 @@ class ConsoleProgress:
         self._spark = spark
 
     def say(self, sentence: str) -> None:
-        """See `partwright.pipeline.stream.StreamProgress`."""
+        """See `partwright.pipeline.stream_run.StreamProgress`."""
         self._console.print(plain(sentence), highlight=False, markup=False, soft_wrap=True)
 
     @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, span
-from partwright.assignors.replica_counts import ReplicaCounts
+from partwright.assignors.group_sizes import ReplicaCounts
 from partwright.documents.sentences import named
 from partwright.rendering.document import (
     Column,

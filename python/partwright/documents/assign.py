@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from partwright._check import Json, counted, span
-from partwright.assignors.group_now import GroupNow
-from partwright.assignors.mixed.leaders import LeaderAnswer
+from partwright.assignors.current_group import GroupNow
+from partwright.assignors.mixed.group_leaders import LeaderAnswer
 from partwright.documents.sentences import ends, named
 from partwright.errors import PartwrightError
 from partwright.rendering.colours import PALETTE, members

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from partwright._check import Json, counted
-from partwright.assignors.mixed.by_client import ClientAnswers
+from partwright.assignors.mixed.assignors_by_client import ClientAnswers
 from partwright.assignors.mixed.rolling import Rolls
 from partwright.documents.sentences import named
 from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from partwright.assignors.mixed.leaders import Leaders
+    from partwright.assignors.mixed.group_leaders import Leaders
     from partwright.assignors.mixed.rolling import Roll
 
 _SPREAD = columns(least="fewest", most="most")

@@ -21,7 +21,7 @@ from partwright.rendering.document import (
 from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
-    from partwright.assignors.compare import Compared, Comparison
+    from partwright.assignors.comparison import Compared, Comparison
 
 
 def document(comparison: Comparison) -> Document:

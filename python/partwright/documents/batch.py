@@ -12,7 +12,7 @@ from partwright.batching import Simulation, Tuning
 from partwright.batching.scenario import Replay
 from partwright.documents import batch_times
 from partwright.documents.sentences import named
-from partwright.rendering.colours import EMPHASIS, MUTED, colours, in_order, strategies
+from partwright.rendering.colours import EMPHASIS, MUTED, colours_of, in_order, strategies
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import (
     COLOUR,
@@ -247,7 +247,7 @@ def _plot(rows: Sequence[Fields], at_most_ms: int | None) -> Spec:
         for row in sorted(rows, key=lambda row: -row["batch_size"])
     ]
     legend: Spec | None = {} if len({row["strategy"] for row in rows}) > 1 else None
-    colour = by_kind("kind", [*kinds.values()], [*colours(kinds.values()).values()])
+    colour = by_kind("kind", [*kinds.values()], [*colours_of(kinds.values()).values()])
     main = {
         "name": "main",
         "mark": {"type": "point", "filled": True, "opacity": 1},

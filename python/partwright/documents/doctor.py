@@ -11,7 +11,7 @@ from partwright.rendering.document import Column, Document, Section, Verdict, an
 
 if TYPE_CHECKING:
     from partwright.kafka.probe import Diagnosis, ProbeStep
-    from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
+    from partwright.spark.executors.diagnosis import ExecutorDiagnosis, ExecutorRow
 
 _STEPS = columns(name="step|text", where="where|text", said="finding|prose")
 _EXECUTORS = columns(

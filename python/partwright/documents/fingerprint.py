@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from partwright._check import Fields, Json, all_of, counted, enumeration
 from partwright.documents.sentences import all_empty, time
-from partwright.keys.clients import client_names, clients
+from partwright.keys.client_profiles import client_names, clients
 from partwright.keys.key_text import shown_key
-from partwright.rendering.colours import colours, in_order
+from partwright.rendering.colours import colours_of, in_order
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, share, shown
@@ -274,7 +274,7 @@ def _course(answer: Fields) -> Section:
                 "x2": {"field": "to"},
                 "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
                 "y2": {"field": "high"},
-                "color": by_kind("kind", kinds, list(colours(kinds).values())),
+                "color": by_kind("kind", kinds, list(colours_of(kinds).values())),
                 "tooltip": tips,
             },
         ),

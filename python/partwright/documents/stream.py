@@ -10,7 +10,7 @@ from partwright.rendering.document import Document, Verdict, answered
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
-    from partwright.pipeline.stream import StreamReport
+    from partwright.pipeline.stream_run import StreamReport
 
 
 def document(report: StreamReport) -> Document:

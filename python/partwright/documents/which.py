@@ -10,7 +10,7 @@ from partwright.rendering.document import Document, Section, Verdict, answered, 
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
-    from partwright.keys.clients import KeyPlacement, KeyPlacements
+    from partwright.keys.client_profiles import KeyPlacement, KeyPlacements
 
 # How many of a key's bytes are shown.
 _BYTES = 64

@@ -20,8 +20,8 @@ from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_c
 from partwright.group.member_client import (
     JAVA,
     assignors_of_client,
+    check_member_client,
     has_static_members,
-    member_client,
     session_timeout_ms,
 )
 
@@ -190,7 +190,7 @@ def _with(configs: MemberConfigs, settings: Mapping[str, object], client: object
         changes["auto_commit"] = str(value).lower() == "true"
     assignors = settings.get(_STRATEGY)
     if assignors is not None or client is not None:
-        name = configs.client if client is None else member_client(client, configs.protocol)
+        name = configs.client if client is None else check_member_client(client, configs.protocol)
         is_set = assignors is not None or configs.sets_assignors
         named = list(configs.assignors) if assignors is None else assignors
         changes |= {

@@ -1,6 +1,6 @@
 """Which client a script's member uses, and which assignors that client may have.
 
->>> member_client("sarama@1.34.0", "classic"), assignors_of_client("kafkajs", None)
+>>> check_member_client("sarama@1.34.0", "classic"), assignors_of_client("kafkajs", None)
 ('sarama@1.34.0', ('RoundRobinAssigner',))
 """
 
@@ -102,7 +102,7 @@ def session_timeout_ms(client: str) -> int:
     return _SESSIONS_MS.get(client, _SESSIONS_MS.get(client.partition("@")[0], _SESSION_MS))
 
 
-def member_client(value: object, protocol: str, where: str = "a script") -> str:
+def check_member_client(value: object, protocol: str, where: str = "a script") -> str:
     """A member's client, with its `@VERSION` if the script has one.
 
     Java's newest version has none. With the protocol classic, no version of Java's has one: all live alike.
@@ -147,7 +147,7 @@ def assignors_of_client(client: str, assignors: object) -> tuple[str, ...]:
     """The assignors of a member, by their wire names: those that it sets, or those of its client by default.
 
     Args:
-        client: The client, as `member_client` returns it.
+        client: The client, as `check_member_client` returns it.
         assignors: A name or a list of them; None for the default.
 
     Raises:

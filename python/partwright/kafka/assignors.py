@@ -12,7 +12,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignors.assign import assign
 from partwright.assignors.consumer_partition_assignor import (
     ConsumerGroupMetadata,
     GroupCluster,
@@ -21,6 +20,7 @@ from partwright.assignors.consumer_partition_assignor import (
     Subscription,
     TopicPartition,
 )
+from partwright.assignors.group_assignment import assign
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, resolve
 from partwright.errors import MissingExtraError, PartwrightError
 

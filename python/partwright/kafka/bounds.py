@@ -12,7 +12,7 @@ from typing import SupportsIndex, cast
 import pyarrow as pa
 
 from partwright._check import MOST_INT, MOST_LONG, Json, counted, shown, whole
-from partwright.audit.columns import milliseconds
+from partwright.audit.record_columns import milliseconds
 from partwright.errors import PartwrightError
 
 _MOST = 2**31 - 2

@@ -30,7 +30,7 @@ from partwright.kafka.embedded_properties import (
     new_cluster_id,
 )
 from partwright.kafka.embedded_security import CLIENT_PROPERTIES, USER, BrokerSecurity, Form, Security, Stores
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import jar_files
 from partwright.kafka.java import java_command
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class EmbeddedKafka:
         """
         self._check_possible()
         java = java_command()
-        class_path = jars("broker", self._jars_progress())
+        class_path = jar_files("broker", self._jars_progress())
         if self._progress:
             self._progress(f"starting Kafka {self.version}")
         for left in reversed(range(_TRIES)):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 from partwright._check import Json
 from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
-from partwright.assignors.subscriptions import check_subscriptions
-from partwright.assignors.subscriptions import subscriptions as subscribed_topics
+from partwright.assignors.subscriptions import check_subscriptions, subscriptions_of
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection import configured
@@ -100,7 +99,7 @@ def any_group(
             raise BrokerError(f"there is no topic {topic!r} {admin.where}: check its name in subscriptions")
     topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
     client_ids = {each.member_id: each.client_id for each in description.members}
-    subscribed, assumed = subscribed_topics(topics, read, client_ids, named)
+    subscribed, assumed = subscriptions_of(topics, read, client_ids, named)
     guesses = {each.member_id: guessed_by_id(each.client_id) for each in description.members}
     members = [
         {

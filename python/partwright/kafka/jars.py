@@ -125,7 +125,7 @@ def jars_folder() -> Path:
     return cache_folder() / "jars"
 
 
-def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> list[Path]:
+def jar_files(set_name: str, progress: Callable[[int, int], None] | None = None) -> list[Path]:
     """All jars of a set as files. Those that the cache lacks are downloaded.
 
     The size and sha256 of each file are checked each time, so the files are those of the lock. Any number of processes
@@ -143,7 +143,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
         JarError: A jar cannot be downloaded, is not the one in the lock, or the cache cannot be written.
 
     Examples:
-        >>> [file.name for file in jars("connector-4.2.0_2.13")][0]  # doctest: +SKIP
+        >>> [file.name for file in jar_files("connector-4.2.0_2.13")][0]  # doctest: +SKIP
         'commons-pool2-2.13.1.jar'
     """
     jar_set, folder = locked(set_name), jars_folder()
@@ -314,7 +314,7 @@ class SparkBuild(NamedTuple):
 
 
 def connector_set(build: SparkBuild) -> str:
-    """The name of the set, for `partwright.kafka.jars.jars`.
+    """The name of the set, for `partwright.kafka.jars.jar_files`.
 
     A Spark that is newer than all of them gets the newest connector; that is an attempt, as is the rest of a newer
     PySpark.

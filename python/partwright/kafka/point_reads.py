@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.kafka.topics import check_topic_name
-from partwright.keys.as_column import as_arrow, is_single
+from partwright.keys.columns import as_arrow, is_single
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 

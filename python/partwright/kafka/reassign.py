@@ -23,7 +23,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.errors import Meaning, meaning
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import jar_files
 from partwright.kafka.java import java_command
 from partwright.kafka.metadata import existing_partitions, live_cluster
 from partwright.kafka.throttles import find_throttles, remove_throttles
@@ -311,7 +311,7 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
     Raises:
         BrokerError: It fails; the message is its last line.
     """
-    path = os.pathsep.join(str(each) for each in [*jars("tools"), *jars("broker")])
+    path = os.pathsep.join(str(each) for each in [*jar_files("tools"), *jar_files("broker")])
     with tempfile.TemporaryDirectory(prefix="partwright-tool-") as folder:
         settings = Path(folder, "client.properties")
         # The file may contain secrets; only its owner can read the folder.

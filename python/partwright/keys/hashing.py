@@ -20,7 +20,7 @@ from typing import (
 import pyarrow as pa
 
 from partwright import _core, _upward
-from partwright.keys.as_column import as_column, is_expression, is_single, single_column
+from partwright.keys.columns import as_column, is_expression, is_single, single_column
 from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
 

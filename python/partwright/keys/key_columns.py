@@ -1,8 +1,8 @@
 """Columns of records as Arrow's, whether records are tables, frames, rows, columns, or batches of these.
 
->>> [keys.to_pylist() for keys in key_columns(pa.table({"user": ["a", None]}), "user")]
+>>> [keys.to_pylist() for keys in key_arrays(pa.table({"user": ["a", None]}), "user")]
 [['a', None]]
->>> [keys.to_pylist() for keys in key_columns([{"user": "a"}, {"user": "b"}], "user")]
+>>> [keys.to_pylist() for keys in key_arrays([{"user": "a"}, {"user": "b"}], "user")]
 [['a', 'b']]
 """
 
@@ -17,7 +17,7 @@ from partwright._check import counted, first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import find_column, no_column
 from partwright.files.scalars import array_of
-from partwright.keys.as_column import as_arrow, is_single
+from partwright.keys.columns import as_arrow, is_single
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
@@ -25,7 +25,7 @@ _MOST_ROWS = 1 << 17
 _FRAMES = {"pandas", "polars"}
 
 
-def key_columns(records: object, key: str | None, key_type: str | None = None) -> Iterator[pa.Array]:
+def key_arrays(records: object, key: str | None, key_type: str | None = None) -> Iterator[pa.Array]:
     """The keys of some records, piece by piece in their order.
 
     Args:
@@ -44,7 +44,7 @@ def key_columns(records: object, key: str | None, key_type: str | None = None) -
             yield keys
     elif isinstance(records, Iterator) and not hasattr(records, "__arrow_c_stream__"):
         for each in records:
-            yield from key_columns(each, None, key_type)
+            yield from key_arrays(each, None, key_type)
     else:
         for column in _key_column(records, key_type):
             for first in range(0, len(column), _MOST_ROWS):

@@ -20,7 +20,7 @@ from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import MigrationLedger, State
 from partwright.migration.ledger import settings_of as asked_for
-from partwright.migration.scan import refuse_scattered, scan
+from partwright.migration.scan import refuse_scattered, scan_topic
 from partwright.migration.settings import Side
 from partwright.migration.topics import (
     alter,
@@ -225,7 +225,7 @@ def _begun(
         # Its Kafka says what it would refuse.
         create_topic(to.config, to.topic, migration.partitions, new_topic, validate_only=True)
     own = {**settings_of(migration.source).own, **new_topic.configs}
-    seen = scan(migration, source, groups_of(migration.source, groups), scanning)
+    seen = scan_topic(migration, source, groups_of(migration.source, groups), scanning)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
     if MigrationLedger(migration).extent() is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright._check import Json
-from partwright._stored import OtherVersionError, stored
+from partwright._stored import OtherVersionError, read_stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.reading import headers_of, records
@@ -315,7 +315,7 @@ class MigrationLedger:
 
     def _read(self, record: Record) -> State:
         try:
-            return stored(State, record.value() or b"", VERSION)
+            return read_stored(State, record.value() or b"", VERSION)
         except ValueError:
             raise BrokerError(
                 f"the topic {self._topic!r} has a record that is not a migration's (offset {record.offset()}): give "

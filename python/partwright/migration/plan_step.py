@@ -10,7 +10,7 @@ from partwright.migration.answer import MigrationStep
 from partwright.migration.copy_step import finished_before
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import MigrationLedger
-from partwright.migration.scan import scan
+from partwright.migration.scan import scan_topic
 from partwright.migration.topics import described_topic, is_there, refuse_foreign, settings_of, source_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def plan(
         refuse_foreign(migration, described_topic(migration.target))
     moving = groups_of(migration.source, groups)
     began = time.monotonic()
-    seen = scan(migration, source, moving, progress)
+    seen = scan_topic(migration, source, moving, progress)
     seconds = time.monotonic() - began
     return MigrationStep(
         "plan",

@@ -92,7 +92,7 @@ class Scan:
         return before if isinstance(before, int) else None
 
 
-def scan(
+def scan_topic(
     migration: Migration,
     source: DescribedTopic,
     groups: Sequence[MigratedGroup],

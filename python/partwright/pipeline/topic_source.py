@@ -87,7 +87,7 @@ class Source:
         return replace(self, windows=dict(windows), options=self.options | windows_read(topic, windows))
 
 
-def topic_source(
+def find_topic_source(
     address: str,
     source_config: KafkaConfig | None,
     bounds: Bounds,

@@ -15,7 +15,7 @@ from partwright._check import counted, is_path, options, refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import TEXT_AND_BINARY, find_column
 from partwright.files.scalars import array_of, as_whole
-from partwright.keys.as_column import as_column
+from partwright.keys.columns import as_column
 from partwright.keys.hashing import encode
 from partwright.user_code import message_of
 

@@ -1,6 +1,6 @@
 """A strategy's answers to given calls and draws, or its places for given records, as JSON.
 
->>> replay({"strategy": "round-robin", "topics": {"t": 3}, "events": [{"op": "partition", "topic": "t"}] * 4})
+>>> replay_strategy({"strategy": "round-robin", "topics": {"t": 3}, "events": [{"op": "partition", "topic": "t"}] * 4})
 {'results': [0, 1, 2, 0]}
 """
 
@@ -38,7 +38,7 @@ _RECORD = ("topic", "partition", "key", "value size", "time")
 _BITS = {"partition": INT, "value size": INT, "time": LONG}
 
 
-def replay(question: Mapping[str, object]) -> Json:
+def replay_strategy(question: Mapping[str, object]) -> Json:
     """The answers to a line of `partwright strategy --jsonl`.
 
     Args:
@@ -56,9 +56,9 @@ def replay(question: Mapping[str, object]) -> Json:
 
     Examples:
         >>> line = {"strategy": "sticky@2.4", "topics": {"t": 3}, "draws": [5, 2, 7]}
-        >>> replay({**line, "events": [{"op": "partition", "topic": "t"}, {"op": "next_partition", "topic": "t", "prev": 2}]})
+        >>> replay_strategy({**line, "events": [{"op": "partition", "topic": "t"}, {"op": "next_partition", "topic": "t", "prev": 2}]})
         {'results': [2, 1]}
-        >>> replay({**line, "configs": {"batch.size": 100}, "records": [["t", None, None, 50, 0], ["t", 0, None, 50, 0]]})
+        >>> replay_strategy({**line, "configs": {"batch.size": 100}, "records": [["t", None, None, 50, 0], ["t", 0, None, 50, 0]]})
         {'placed': [1, 0]}
     """  # noqa: E501 - an example is one line
     fields = object_fields(question, "a replay", _LINE, needs="topics")

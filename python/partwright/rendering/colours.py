@@ -35,11 +35,11 @@ PROTOCOLS = ("range", "sticky", "cooperative-sticky", "consumer")
 """In the order of `partwright.group.compare`: eager protocols first, KIP-848 last."""
 
 
-def colours(names: Iterable[str]) -> dict[str, str]:
+def colours_of(names: Iterable[str]) -> dict[str, str]:
     """A colour for each name, by its position; from the ninth on, colours repeat.
 
     Examples:
-        >>> colours(["range", "sticky"])
+        >>> colours_of(["range", "sticky"])
         {'range': '#0068ba', 'sticky': '#e8590c'}
     """
     return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(names)}
@@ -71,7 +71,7 @@ def strategies() -> list[str]:
 
 def assignors() -> list[str]:
     """The assignors' names in their order: the compared ones first, then older ones."""
-    from partwright.assignors.compare import COMPARED
+    from partwright.assignors.comparison import COMPARED
     from partwright.assignors.names import assignors as names
 
     return in_order(names(), COMPARED)

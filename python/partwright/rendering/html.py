@@ -21,7 +21,7 @@ from partwright.folders import save_file
 from partwright.keys.key_text import short
 from partwright.rendering.document import TABLED
 from partwright.rendering.picture import checked_path, refuse_missing
-from partwright.rendering.svg import svg
+from partwright.rendering.svg import svg_picture
 
 if TYPE_CHECKING:
     from partwright.rendering.document import Document, Section
@@ -70,7 +70,7 @@ def check(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def html(document: Document) -> str:
+def html_page(document: Document) -> str:
     """The page's text.
 
     Args:
@@ -96,7 +96,7 @@ def html(document: Document) -> str:
 
 def _plots(figure: Section) -> list[str]:
     """A figure's plot for a screen, and for a phone or half a sheet of paper: its marks get the first one's words."""
-    return [svg(figure, _WIDE), _DATA_SAID.sub('data-said=""', svg(figure, _NARROW))]
+    return [svg_picture(figure, _WIDE), _DATA_SAID.sub('data-said=""', svg_picture(figure, _NARROW))]
 
 
 _DATA_SAID = re.compile(r'data-said="[^"]*"')

@@ -13,7 +13,7 @@ from partwright._check import enumeration, shown
 from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
-from partwright.rendering.svg import bars, svg
+from partwright.rendering.svg import bars, svg_picture
 from partwright.rendering.text import lines
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def draw(document: Document, file: str | os.PathLike[str]) -> None:
         MissingExtraError: As for `check`.
     """
     path = check(file)
-    drawn = svg(_titled(document))
+    drawn = svg_picture(_titled(document))
     save_file(path, _as(path.suffix.lower(), drawn))
 
 

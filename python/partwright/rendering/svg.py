@@ -30,7 +30,7 @@ _PADDING = {"left": 28, "top": 6, "right": 36, "bottom": 6}
 _LETTER, _BESIDE, _NAME = 7, 150, 0.3
 
 
-def svg(figure: Section, width: int = _WIDTH) -> str:
+def svg_picture(figure: Section, width: int = _WIDTH) -> str:
     """A figure's plot as the text of an SVG picture, the same bytes each time; empty if it has no plot.
 
     Args:
@@ -170,7 +170,7 @@ def _figure(figure: Section, *, is_drawn: bool) -> str:
     rows = "".join(_row(column.written(row) for column in figure.columns) for row in figure.rows[:_ROWS])
     left = figure.left + max(0, len(figure.rows) - _ROWS)
     more = f"<p>… and {left:,} more</p>" if left else ""
-    plot = svg(figure) if is_drawn else ""
+    plot = svg_picture(figure) if is_drawn else ""
     is_open = "" if is_drawn else " open"
     picture = f'<div role="img" aria-label="{_text(figure.sentence)}">{plot}</div>' if plot else ""
     return (

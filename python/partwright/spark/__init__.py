@@ -25,8 +25,8 @@ from partwright.spark.audits import check, check_copartition, fingerprint, resiz
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
-from partwright.spark.executors.doctor import doctor
-from partwright.spark.executors.ship import ship
+from partwright.spark.executors.diagnosis import doctor
+from partwright.spark.executors.shipping import ship
 from partwright.spark.groups import assign
 from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (

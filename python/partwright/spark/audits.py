@@ -16,16 +16,16 @@ from pyspark.sql import functions as sf
 from partwright._check import counted, options, spelled
 from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
-from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, both_sides, meet
 from partwright.audit.fingerprint_judge import judge
+from partwright.audit.record_columns import checked_n
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.arrow import to_arrow
 from partwright.spark.engines.choice import exact
-from partwright.spark.sums import (
+from partwright.spark.sums_by_key import (
     completed,
     kept,
     level_of_key,

@@ -32,7 +32,7 @@ from pyspark.sql import SparkSession
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, temporary_folder
 from partwright.kafka.connection.properties import properties_text
-from partwright.kafka.jars import SparkBuild, connector_set, jars
+from partwright.kafka.jars import SparkBuild, connector_set, jar_files
 from partwright.kafka.java import java_command
 from partwright.signals import Ended, handled
 from partwright.spark.requirements import pyspark_version
@@ -176,7 +176,7 @@ def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str
 
 def _connector() -> list[str]:
     """The jars of the connector for the Spark that will start."""
-    files = [str(file.resolve()) for file in jars(connector_set(installed_spark()))]
+    files = [str(file.resolve()) for file in jar_files(connector_set(installed_spark()))]
     for file in files:
         # Spark splits its list of jars at commas, even if an address has the comma as %2C.
         if "," in file:

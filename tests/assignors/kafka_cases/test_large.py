@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from partwright.assignors.assign import assign_group
+from partwright.assignors.group_assignment import assign_group
 from partwright.assignors.members import Group, Owned
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import counted, shown, unknown
-from partwright.assignors.assign import Options, assign_group
+from partwright.assignors.group_assignment import Options, assign_group
 from partwright.assignors.members import INT32, Group, listed_members
 from partwright.assignors.mixed.clients import answering_version, check_client, client_of, wire_names
 from partwright.assignors.mixed.leaders_view import view_member

@@ -121,7 +121,7 @@ def roll(
 
     Args:
         topics: By name, how many partitions a topic has.
-        members: The members as `partwright.assignors.mixed.leaders.leaders` takes them.
+        members: The members as `partwright.assignors.mixed.group_leaders.leaders` takes them.
         to: The new client, with `@VERSION` if an answer depends on it.
         assignor: The wire name of the assignor that all have, or None: it is chosen from the clients' default lists.
         racks: By topic, for each of its partitions the racks of the replicas.

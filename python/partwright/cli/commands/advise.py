@@ -14,7 +14,7 @@ from partwright.cli.parsing import Command, Listed, as_typed, first_given, headi
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.assignors.replica_counts import ReplicaCounts
+    from partwright.assignors.group_sizes import ReplicaCounts
     from partwright.cli.output import Output
 
 # Plain numbers only: no underscores, and no more digits than a measurement has.
@@ -194,8 +194,8 @@ def _replica_counts(
 ) -> ReplicaCounts:
     if not topics:
         raise PartwrightError("--replicas needs the topics that they read: name each with --topic NAME=N")
+    from partwright.assignors.group_sizes import replica_counts
     from partwright.assignors.pasted_group import read_topics
-    from partwright.assignors.replica_counts import replica_counts
 
     least, most = replicas
     return replica_counts(

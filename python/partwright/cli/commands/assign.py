@@ -34,10 +34,10 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright.assignors.assignment import Assignment
-    from partwright.assignors.compare import Comparison
-    from partwright.assignors.group_now import GroupNow
-    from partwright.assignors.mixed.by_client import ClientAnswers
-    from partwright.assignors.mixed.leaders import LeaderAnswer, Leaders
+    from partwright.assignors.comparison import Comparison
+    from partwright.assignors.current_group import GroupNow
+    from partwright.assignors.mixed.assignors_by_client import ClientAnswers
+    from partwright.assignors.mixed.group_leaders import LeaderAnswer, Leaders
     from partwright.assignors.mixed.rolling import Rolls
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
@@ -312,7 +312,7 @@ def _group(
 
 def _answer(text: str, assignor: str | None, leader: str | None) -> Assignment | LeaderAnswer | Leaders:
     """The answer for one group: under the leader that decides, or by an assignor that does not depend on it."""
-    from partwright.assignors.assign import assign
+    from partwright.assignors.group_assignment import assign
 
     group = read_group(text, assignor, needs_assignor=leader is None)
     if leader is not None or (names_clients(group) and _is_of_leader(group.get("assignor"))):
@@ -338,7 +338,7 @@ def _of_clients(group: Json) -> Json:
 
 def _now(group: Json) -> GroupNow:
     """A group as it is now, and what would happen to it."""
-    from partwright.assignors.group_now import group_now
+    from partwright.assignors.current_group import group_now
 
     if not any(isinstance(each, dict) and each.get("owned") for each in group["members"]):
         raise PartwrightError(
@@ -348,7 +348,7 @@ def _now(group: Json) -> GroupNow:
 
 
 def _comparison(group: Json, own: list[str]) -> Comparison:
-    from partwright.assignors.compare import COMPARED, compare
+    from partwright.assignors.comparison import COMPARED, compare
 
     refuse_order(group, "--compare")
     topic_ids, clock = group.get("topic_ids"), time.perf_counter
@@ -357,7 +357,7 @@ def _comparison(group: Json, own: list[str]) -> Comparison:
 
 
 def _by_client(group: Json) -> ClientAnswers:
-    from partwright.assignors.mixed.by_client import by_client
+    from partwright.assignors.mixed.assignors_by_client import by_client
 
     refuse_order(group, "--clients")
     return by_client(group["topics"], group["members"], group["assignor"], **_of_clients(group))
@@ -388,7 +388,7 @@ def _is_of_leader(assignor: object) -> bool:
 
 def _answer_under(group: Json, leader: str | None) -> LeaderAnswer | Leaders:
     """The group's answer under one leader, the first member by default, or under each."""
-    from partwright.assignors.mixed.leaders import leaders
+    from partwright.assignors.mixed.group_leaders import leaders
 
     if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")

@@ -73,7 +73,7 @@ def command(
       partwright coordinator billing --broker-kind redpanda -n 16
     """
     from partwright import _core
-    from partwright.keys.clients import key_bytes_of, placements
+    from partwright.keys.client_profiles import key_bytes_of, placements
     from partwright.keys.coordinators import Coordination, broker_kind_named
 
     if group is not None and named is not None:

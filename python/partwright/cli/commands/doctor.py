@@ -115,7 +115,7 @@ def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[
 def _executors(address: str, timeout: float, output: Output) -> int:
     """Check the executors of a Spark, and print each with its troubles."""
     from partwright.documents.doctor import of_executor
-    from partwright.spark.executors.doctor import ExecutorDiagnosis, examined, looked_at
+    from partwright.spark.executors.diagnosis import ExecutorDiagnosis, examined, looked_at
 
     # If Spark does not start, the error names its log, which is kept.
     folder = Path(tempfile.mkdtemp(prefix="partwright-doctor-"))

@@ -8,7 +8,7 @@ import click
 
 from partwright.cli.input.connection import reading_options, within_offsets
 from partwright.cli.input.options import keys_of_file
-from partwright.cli.input.run_options import run_options, run_settings, target_option
+from partwright.cli.input.run_options import run_settings, target_option, with_run_options
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, Listed, flag, heading, option, repeated
 from partwright.cli.progress import ConsoleProgress
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("run", cls=Command)
 @click.argument("source", required=False)
-@run_options
+@with_run_options
 @target_option(
     "kafka://host:port, parquet:DIR or parquet:s3a://bucket/path (default: an embedded Kafka that lives as long as the "
     "run)."
@@ -110,7 +110,7 @@ def command(
         only_keys=only_keys + keys_of_file(only_keys_file),
     )
     # The settings have refused a missing PySpark.
-    from partwright.pipeline.run import run
+    from partwright.pipeline.batch_run import run
 
     with ConsoleProgress() as progress:
         report = run(settings, progress)

@@ -40,6 +40,6 @@ def command(file: str, jsonl: bool) -> None:
       partwright strategy replay.json
       cat replays.jsonl | partwright strategy - --jsonl
     """
-    from partwright.producer.replay import replay
+    from partwright.producer.replay import replay_strategy
 
-    print_answers(file, replay, jsonl=jsonl)
+    print_answers(file, replay_strategy, jsonl=jsonl)

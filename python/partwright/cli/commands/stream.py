@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.input.run_options import run_options, run_settings, target_option
+from partwright.cli.input.run_options import run_settings, target_option, with_run_options
 from partwright.cli.output import answer_options
 from partwright.cli.parsing import Command, flag, heading, option
 from partwright.cli.progress import ConsoleProgress
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("stream", cls=Command)
 @click.argument("source")
-@run_options
+@with_run_options
 @target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @heading("Going on")
 @option(
@@ -63,7 +63,7 @@ def command(
     """
     settings = run_settings(**options)
     # The settings have refused a missing PySpark.
-    from partwright.pipeline.stream import stream
+    from partwright.pipeline.stream_run import stream
     from partwright.spark import StreamOptions
 
     of_stream = StreamOptions(

@@ -12,7 +12,7 @@ from partwright.cli.input.options import client_names, key_type_names, partition
 from partwright.cli.output import echo, output_options
 from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
-from partwright.keys.clients import KeyPlacements, key_types, placements, under_each_type
+from partwright.keys.client_profiles import KeyPlacements, key_types, placements, under_each_type
 from partwright.keys.key_text import read_key
 
 if TYPE_CHECKING:

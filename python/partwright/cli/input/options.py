@@ -29,7 +29,7 @@ def _completed(names: Callable[[], list[str]]) -> Callable[[click.Context, click
 @_completed
 def client_names() -> list[str]:
     """The clients that a shell completes."""
-    from partwright.keys.clients import client_names as names
+    from partwright.keys.client_profiles import client_names as names
 
     return names()
 
@@ -37,7 +37,7 @@ def client_names() -> list[str]:
 @_completed
 def key_type_names() -> list[str]:
     """The key types that a shell completes."""
-    from partwright.keys.clients import key_types
+    from partwright.keys.client_profiles import key_types
 
     return key_types()
 

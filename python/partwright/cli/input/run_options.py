@@ -89,7 +89,7 @@ def target_option(text: str, *, required: bool = False) -> Callable[[FC], FC]:
     return lambda command: heading("How to write")(target(command))
 
 
-def run_options(command: FC) -> FC:
+def with_run_options(command: FC) -> FC:
     """The options that `run` and `stream` share, for `run_settings`."""
     return functools.reduce(lambda decorated, each: each(decorated), reversed(_OPTIONS), command)
 

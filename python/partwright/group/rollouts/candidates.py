@@ -1,8 +1,8 @@
 """The candidates of a roll, each assignor of either protocol with dynamic and with static members, and their settings.
 
->>> [(each.protocol, each.assignor) for each in candidates() if each.static]
+>>> [(each.protocol, each.assignor) for each in all_candidates() if each.static]
 [('classic', 'range'), ('classic', 'roundrobin'), ('classic', 'sticky'), ('classic', 'cooperative-sticky'), ('consumer', 'uniform'), ('consumer', 'range')]
->>> [each.label for each in candidates(["kafka-go"])], lacking(["kafkajs"])
+>>> [each.label for each in all_candidates(["kafka-go"])], lacking(["kafkajs"])
 (['range, dynamic members', 'roundrobin, dynamic members'], ['KIP-848: kafkajs does not have it', 'static members: kafkajs does not have them'])
 >>> lines = client_lines(Candidate("classic", "cooperative-sticky", static=True, config={"session.timeout.ms": 90000}))
 >>> lines["librdkafka"][0], lines["librdkafka"][2]
@@ -160,7 +160,7 @@ class Client:
         return next(places, None)
 
 
-def candidates(clients: Sequence[str] = (JAVA,)) -> list[Candidate]:
+def all_candidates(clients: Sequence[str] = (JAVA,)) -> list[Candidate]:
     """Every candidate: the assignors of the classic protocol, and the broker's two, with dynamic and static members.
 
     Args:

@@ -21,9 +21,9 @@ from partwright.group.kubernetes import (
     read_manifest,
     read_workload,
 )
-from partwright.group.member_client import JAVA, member_client, speaks_kip_848
+from partwright.group.member_client import JAVA, check_member_client, speaks_kip_848
 from partwright.group.rollouts.answer import Rollout, Tried, recommended
-from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
+from partwright.group.rollouts.candidates import Candidate, Client, all_candidates, covering, lacking
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_state import ScriptTopics
 
@@ -244,9 +244,9 @@ def _clients(value: object, replicas: int) -> tuple[str, ...]:
 
 def _client_of(value: object) -> str:
     """A pod's client."""
-    client = member_client(value, "classic", "a rollout")
+    client = check_member_client(value, "classic", "a rollout")
     # With the protocol classic each version of Java's is `java`, but with KIP-848 they live differently.
-    return member_client(value, "consumer", "a rollout") if client == JAVA else client
+    return check_member_client(value, "consumer", "a rollout") if client == JAVA else client
 
 
 def _today(
@@ -309,7 +309,7 @@ def _sensible_candidates(
 ) -> tuple[list[Candidate], list[str]]:
     """The candidates that make sense, and why others do not."""
     sensible, left_out = [], lacking(clients)
-    for each in candidates(clients):
+    for each in all_candidates(clients):
         covered = covering(each, today, away_ms)
         if covered is None:
             left_out.append(

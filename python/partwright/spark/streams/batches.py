@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from partwright._check import counted
-from partwright._stored import OtherVersionError, stored
+from partwright._stored import OtherVersionError, read_stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
@@ -181,7 +181,7 @@ class StreamNotes:
         content = b" "
         try:
             content = self._folder.read(name)
-            return stored(kind, content, _VERSION)
+            return read_stored(kind, content, _VERSION)
         except (ChecksumError, ValueError):
             raise DamagedNoteError(f"{where} is {'damaged' if content else 'empty'}") from None
         except OtherVersionError as error:

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from partwright._check import Json, listed
 from partwright.answer import Answers
-from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
+from partwright.assignors.group_assignment import assign_group
 from partwright.assignors.group_tables import group_of
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError

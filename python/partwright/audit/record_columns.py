@@ -14,7 +14,7 @@ from partwright._check import MOST_LONG, first_line, shown, spelled
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
-from partwright.keys.as_column import as_arrow
+from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:

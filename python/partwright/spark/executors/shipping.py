@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.executors.archives import packed
-from partwright.spark.executors.doctor import TIMEOUT_S, examined
+from partwright.spark.executors.diagnosis import TIMEOUT_S, examined
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.executors.sealed import folder_sent
 

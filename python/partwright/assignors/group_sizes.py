@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from partwright._check import Json, counted, refused, shown, whole
 from partwright.answer import Answer
-from partwright.assignors.assign import stable_assignment
+from partwright.assignors.group_assignment import stable_assignment
 from partwright.assignors.names import resolve
 from partwright.errors import PartwrightError
 

@@ -226,7 +226,7 @@ class KeyPlacements(Answer):
     Attributes:
         key: The key; None for a record without one.
         n: How many partitions there are.
-        placements: Each client's answer; see `partwright.keys.clients.placements`.
+        placements: Each client's answer; see `partwright.keys.client_profiles.placements`.
         key_type: How the key becomes bytes.
         read: How to read the key's partition of a topic alone, as JSON has it; None if no topic was named.
         protocol: The `security.protocol` by which the topic's Kafka is reached.

@@ -18,7 +18,7 @@ from typing import Any
 
 from partwright._check import Json, counted
 from partwright.answer import Answer
-from partwright.assignors.assign import stable_assignment
+from partwright.assignors.group_assignment import stable_assignment
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
 

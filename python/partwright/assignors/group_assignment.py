@@ -20,7 +20,7 @@ from partwright.assignors.group_tables import group_of, owned_of
 from partwright.assignors.members import Owned, listed_members, owned_by
 from partwright.assignors.names import resolve
 from partwright.assignors.tables import is_table
-from partwright.assignors.threads import THREADED, ordered, threads
+from partwright.assignors.threads import THREADED, ordered, thread_members
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def assign(
             raise PartwrightError(
                 f"{name} gives partitions to consumer threads: its members and topics cannot be tables"
             )
-        members = threads(listed_members(members, topics), topics, name)
+        members = thread_members(listed_members(members, topics), topics, name)
     group = group_of(topics, members, racks, before, order)
     options = Options.checked(seed, balance_racks=balance_racks, assignor=resolved)
     return assign_group(group, resolved, topic_ids, options)
