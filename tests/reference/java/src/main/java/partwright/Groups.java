@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
@@ -47,15 +48,22 @@ public final class Groups {
      * code, it depends on where objects are in memory. A group whose answers differ has the answer `{"undetermined": true}`.
      */
     public static void answerOfMaps(String library, String version, Assignor assignor) throws Exception {
-        answer(library, version, group -> {
-            Map<String, List<TopicPartition>> assigned = assignor.assign(group);
-            for (int left = hasEqualHashes(group) ? TRIES : 0; left > 0; left--) {
-                if (!assignor.assign(group).equals(assigned)) {
-                    throw new UndeterminedException();
-                }
+        answer(library, version, group ->
+                hasEqualHashes(group) ? same(() -> assignor.assign(group)) : assignor.assign(group));
+    }
+
+    /** An answer that is the same each time.
+     *
+     * @throws UndeterminedException It is not.
+     */
+    static <T> T same(Supplier<T> answers) {
+        T first = answers.get();
+        for (int left = TRIES; left > 0; left--) {
+            if (!answers.get().equals(first)) {
+                throw new UndeterminedException();
             }
-            return assigned;
-        });
+        }
+        return first;
     }
 
     private static ObjectNode answer(Assignor assignor, JsonNode group) {
@@ -145,7 +153,7 @@ public final class Groups {
         return new Cluster("golden", nodes.values(), partitions, Set.of(), Set.of());
     }
 
-    private static final class UndeterminedException extends RuntimeException {
+    static final class UndeterminedException extends RuntimeException {
         private static final long serialVersionUID = 1;
     }
 }

@@ -36,7 +36,8 @@ import org.apache.kafka.coordinator.group.modern.SubscriptionCount;
 /**
  * The first line out is the provenance. Each line in is an object with `assignor`, `topics`, `members` and maybe
  * `topic_ids`; its answer is `{"assignment": {member: [[topic, partition], ...]}, "topic_ids": {topic: id}}` with each
- * list sorted, or `{"error": "the exception's class"}` where the assignor throws. The group is put together as
+ * list sorted, or `{"error": "the exception's class"}` where the assignor throws, or `{"undetermined": true}` where
+ * `SimpleAssignor` goes by the order of a `HashMap` of partitions and that by where they lie in memory. The group is put together as
  * `TargetAssignmentBuilder` does it: topics that the metadata lacks are in no subscription, but count where it is asked
  * whether all members subscribe to the same, and what a member owns is its target assignment as it is read from a record.
  */
@@ -59,7 +60,15 @@ public final class ServerAnswers {
 
     /** Reads standard input to its end. */
     public static void main(String[] args) throws Exception {
-        Answers.answerLines(UniformAssignor.class, group -> new ServerAnswers(Answers.JSON.readTree(group)).answer());
+        Answers.answerLines(UniformAssignor.class, line -> {
+            JsonNode group = Answers.JSON.readTree(line);
+            boolean isOfMaps = group.get("assignor").asText().equals("server-simple") && group.has("topic_ids");
+            try {
+                return isOfMaps ? Groups.same(() -> new ServerAnswers(group).answer()) : new ServerAnswers(group).answer();
+            } catch (Groups.UndeterminedException differs) {
+                return JsonNodeFactory.instance.objectNode().put("undetermined", true);
+            }
+        });
     }
 
     private ObjectNode answer() {
