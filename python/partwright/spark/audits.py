@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -17,8 +17,10 @@ from partwright._check import counted, options, spelled
 from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
 from partwright.audit.columns import checked_n
-from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, both_sides, meet
+from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, Meeting, both_sides, meet
+from partwright.audit.fingerprint_answer import Fingerprint
 from partwright.audit.fingerprint_judge import judge
+from partwright.audit.key_sums import Observed
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
@@ -37,11 +39,6 @@ from partwright.spark.sums import (
     summed_again,
     sums,
 )
-
-if TYPE_CHECKING:
-    from partwright.audit.copartition import Meeting
-    from partwright.audit.fingerprint_answer import Fingerprint
-    from partwright.audit.key_sums import Observed
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
