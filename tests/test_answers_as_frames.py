@@ -13,8 +13,10 @@ import pytest
 
 import partwright as pw
 from partwright.assignors.comparison import compare
+from partwright.assignors.mixed.group_leaders import LeaderAnswer
 from partwright.audit.resize import Resize
 from partwright.cluster import advise
+from partwright.documents import document
 from partwright.keys.client_profiles import KeyPlacements, placements
 from partwright.keys.coordinators import Coordination, broker_kind_named
 
@@ -30,12 +32,17 @@ def resize() -> Answer:
     return found
 
 
+KEYS = [f"user-{row}" for row in range(300)]
+WRITTEN = {"user": KEYS, "partition": pw.partition_for_key(KEYS, 12)}
 ANSWERS: dict[str, Callable[[], Answer]] = {
     "assign": lambda: pw.assign({"t": 3}, ["c1", "c2"]),
     "compare": lambda: compare({"t": 3}, ["c1", "c2"]),
     "group": lambda: pw.group.play({"topics": {"t": 2}, "events": "+2, -1"}),
     "which": lambda: KeyPlacements("a", 12, tuple(placements("a", 12))),
     "resize": resize,
+    "check": lambda: pw.check({"user": [f"user-{row}" for row in range(999)]}, "user", 500),
+    "fingerprint": lambda: pw.fingerprint(WRITTEN, "user", partition="partition"),
+    "copartition": lambda: pw.copartition(WRITTEN, WRITTEN, "user", partition="partition"),
     "advise": lambda: advise(100),
     "reassign": lambda: pw.cluster.reassign(pw.Cluster([1, 2], {"t": 4}), add=[3]),
     "batch": lambda: pw.batching.simulate({"time": [0.0, 1.0], "size": [9, 9]}, {"t": 2}),
@@ -55,6 +62,22 @@ def test_every_answer_is_a_frame_and_a_page(name: str) -> None:
     assert table.num_rows == len(frame) == other.height
     assert pa.table(answer).equals(table)
     assert answer.to_html().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answers_repr_is_its_summary_in_one_line(name: str) -> None:
+    answer = ANSWERS[name]()
+    shown = repr(answer)
+    assert shown.startswith(f"<{type(answer).__name__}: ")
+    assert "\n" not in shown
+    assert len(shown) <= 200
+    summary = document(answer).verdicts[0].text
+    assert shown.split(": ", 1)[1].rstrip("…>") in f"{summary}>"
+
+
+def test_an_answer_that_has_no_document_has_a_repr_all_the_same() -> None:
+    failed = LeaderAnswer("c1", "range", error="it dies")
+    assert repr(failed) == "<LeaderAnswer: it dies>"
 
 
 def test_whole_numbers_with_nulls_stay_whole() -> None:

@@ -94,10 +94,21 @@ def test_an_empty_table_a_filter_and_an_aggregate(con: duckdb.DuckDBPyConnection
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        ("kafka_partition(42, 12)", "KeyTypeError: int32 has no key bytes of its own: name the key type"),
-        ("kafka_partition('a', 0)", "the number of partitions must be from 1 to 2147483647, not 0"),
-        ("kafka_partition('a', NULL)", "n, the number of partitions, is NULL"),
-        ("kafka_partition('a')", "kafka_partition takes a key and n"),
+        (
+            "kafka_partition(42, 12)",
+            "KeyTypeError: kafka_partition: int32 has no key bytes of its own: name the key type",
+        ),
+        (
+            "kafka_partition('a', 0)",
+            "PartwrightError: kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 0",
+        ),
+        (
+            "partition_for_key('a', 0)",
+            "PartwrightError: partition_for_key: n, the number of partitions, must be",
+        ),
+        ("murmur2(42)", "KeyTypeError: murmur2: int32 has no key bytes of its own: name the key type"),
+        ("kafka_partition('a', NULL)", "kafka_partition: n, the number of partitions, is NULL"),
+        ("kafka_partition('a')", "kafka_partition: it takes a key and n"),
         ("kafka_partition('a', 3, 'jave')", 'there is no client "jave"; did you mean java'),
         ("kafka_partition('a', 3, 'java', 'utf8', 5)", "this call has 5 arguments"),
         ("kafka_murmur2(70000, 'java:short')", "70000 does not fit into a 16-bit short"),

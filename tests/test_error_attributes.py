@@ -85,7 +85,9 @@ def test_a_field_and_its_value_are_known(call: Callable[[], Any], field: str, va
 
 
 def test_a_partition_number_is_known() -> None:
-    assert known(lambda: pw.partition_for_key(["a"], 0)) == {"value": 0}
+    reason = "must be from 1 to 2147483647, not 0"
+    assert known(lambda: pw.partition_for_key(["a"], 0)) == {"field": "n", "value": 0, "reason": reason}
+    assert known(lambda: pw.resize({"k": ["a"]}, "k", 12, 0)) == {"field": "to", "value": 0, "reason": reason}
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ KEYS: dict[str, Any] = {
 }
 each_key = pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
 
-RANGE = "the number of partitions must be from 1 to 2147483647, not "
-WHOLE = "the number of partitions must be a whole number from 1 to 2147483647, not "
+RANGE = "n, the number of partitions, must be from 1 to 2147483647, not "
+WHOLE = "n, the number of partitions, must be a whole number from 1 to 2147483647, not "
 
 
 class Shy:
@@ -187,7 +187,9 @@ def test_an_unknown_key_type_is_refused_beside_those_that_there_are(
 
 def choose(*key_types: str) -> str:
     names = " or ".join([", ".join(key_types[:-1]), key_types[-1]]) if key_types[1:] else key_types[0]
-    return f" has no key bytes of its own: name the key type that its producer writes, {names}"
+    return (
+        f" has no key bytes of its own: name the key type that its producer writes, {names}, with key_type="
+    )
 
 
 INTEGERS = choose("java:short", "java:int", "java:long", "digits (the number as text)")
@@ -299,7 +301,7 @@ def test_a_key_type_takes_its_own_kind_alone(key_type: str) -> None:
 
 UUID_SENTENCE = (
     "uuid has no key bytes of its own: name the key type that its producer writes, java:uuid (36 characters) "
-    "or bytes (16)"
+    "or bytes (16), with key_type="
 )
 
 
@@ -866,3 +868,28 @@ def test_every_list_is_answered_or_refused(values: list[Any], key_type: str | No
     array[:] = [value if not isinstance(value, (list, tuple)) else None for value in values]
     answered(array, key_type)
     answered(pd.Series(array), key_type)
+
+
+# Long values.
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda long, _: pw.partition_for_key("a", 12, client=long),
+        lambda long, _: pw.encode("a", long),
+        lambda long, _: pw.assign({"t": 1}, ["c"], long),
+        lambda long, _: pw.assign({"t": 1}, [{"id": long, "topics": 3}]),
+        lambda long, _: pw.assign({"t": 1}, [{"id": "c", "topics": ["t"], long: 3}]),
+        lambda long, _: pw.check({"k": ["a"]}, long, 12),
+        lambda long, _: pw.check({"k": ["a"]}, "k", 12, limits=pw.CheckLimits(max_share=long)),
+        lambda _, many: pw.assign({"t": 1}, ["c"], many),
+        lambda _, many: pw.check({"k": ["a"]}, many, 12),
+        lambda _, many: pw.assign({"t": 1}, ["c"]).owner_of("t", many),
+        lambda _, many: pw.assign({"t": 1}, ["c"]).moved_from(many),
+    ],
+)
+def test_a_long_value_is_cut(call: Callable[[str, list[str]], object]) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        call("x" * 10_000, ["x"] * 1_000)
+    assert len(str(refused.value)) < 600

@@ -20,6 +20,9 @@ MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
 """The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
+_REPR = reprlib.Repr()
+# As many characters as names of members and most paths have.
+_REPR.maxstring = _REPR.maxother = 120
 # The options objects that have what is an option of commands.
 _OWNERS = {"format": "RecordSource", "delimiter": "RecordSource", "time": "Workload"}
 _AS_OPTIONS = ContextVar("_AS_OPTIONS", default=False)
@@ -272,7 +275,7 @@ def is_topic(name: str) -> bool:
         return True
     if name.lower().startswith("kafka:"):
         # An address with an @ may have a password.
-        subject, path = ("this", None) if "@" in name else (repr(name), name)
+        subject, path = ("this", None) if "@" in name else (shown(name), name)
         raise PartwrightError(f"{subject} is not a topic's address: write kafka://host:port/topic", path=path)
     return False
 
@@ -332,7 +335,7 @@ def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
 def shown(value: object) -> str:
     """A value as part of a sentence: cut if it is very long, and only its type if it takes several lines."""
     try:
-        text = reprlib.repr(value)
+        text = _REPR.repr(value)
     except ValueError:
         # A number with more digits than Python writes.
         text = "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from partwright import _upward
 from partwright._check import Json
+from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# How many characters of a sentence a `repr` has.
+_LONGEST = 160
 _Part_co = TypeVar("_Part_co", covariant=True)
 # Settings that a page must not repeat, because pages are passed on to others.
 _SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
@@ -97,12 +101,30 @@ class Answer:
         >>> resize.add(["a", "b", "c"])
         >>> resize.to_arrow().column_names, len(pa.table(resize))
         (['partition', 'rows', 'rows_moved', 'drain_to', 'end'], 2)
+        >>> import partwright as pw
+        >>> pw.assign({"t": 2}, ["c1", "c2"])
+        <Assignment: 2 members read 2 partitions by range, 1 each.>
     """
 
     DOCUMENT: ClassVar[str]
     """The module of `partwright.documents` that puts it into words."""
     ROWS: ClassVar[str]
     """The field of `to_dict` that is its main table."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A dataclass keeps a method that its class has, and would show every field otherwise.
+        cls.__repr__ = Answer.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Its first verdict in one line, which is the summary of its JSON."""
+        name = type(self).__name__
+        try:
+            first = _upward.module("report").document(self).verdicts[0]
+        except PartwrightError as error:
+            # Such as a leader's that has no assignment.
+            return f"<{name}: {error}>"
+        return f"<{name}: {textwrap.shorten(first.text, _LONGEST, placeholder='…')}>"
 
     @property
     def question(self) -> Question:

@@ -15,25 +15,21 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from partwright import _core
 from partwright._check import is_topic, options, spelled
 from partwright.audit.check import Check, CheckLimits, Placer
-from partwright.audit.copartition import JoinedKeys, JoinSide, add_placed, both_sides, meet
+from partwright.audit.copartition import JoinedKeys, JoinSide, Meeting, add_placed, both_sides, meet
+from partwright.audit.fingerprint_answer import Fingerprint
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.record_columns import checked_n, columns
 from partwright.audit.resize import RecordColumns, Resize, refuse_same
 from partwright.errors import PartwrightError
-from partwright.record_source import RecordSource
+from partwright.kafka.connection import KafkaConfigLike
+from partwright.record_source import OpenRecords, RecordSource
 from partwright.signals import Ended
-
-if TYPE_CHECKING:
-    from partwright.audit.copartition import Meeting
-    from partwright.audit.fingerprint_answer import Fingerprint
-    from partwright.kafka.connection import KafkaConfigLike
-    from partwright.record_source import OpenRecords
 
 
 def check(
@@ -342,4 +338,4 @@ def _n_of(source: RecordSource, n: SupportsIndex | None, name: str) -> int | Non
         raise PartwrightError(
             f"give the number of partitions{whose} with {spelled(name)}", path=source.name, field=name
         )
-    return checked_n(n)
+    return checked_n(n, name)

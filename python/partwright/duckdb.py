@@ -22,7 +22,7 @@ from __future__ import annotations as _annotations
 import contextlib as _contextlib
 import typing as _typing
 
-import pyarrow as _pa  # noqa: ICN001, TC002 - DuckDB evaluates the annotations of what it calls
+import pyarrow as _pa  # noqa: ICN001 - DuckDB evaluates the annotations of what it calls
 
 from partwright._check import counted as _counted
 from partwright.errors import MissingExtraError as _MissingExtraError
@@ -39,19 +39,24 @@ if _typing.TYPE_CHECKING:
 
 __all__ = ["register"]
 
-# Each function's highest number of arguments, its signature, and the macro over it, whose arguments have names.
-_FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], int, str, str], ...] = (
+# Each function's names, its highest number of arguments, its signature, and that of the macro over it, whose arguments
+# have names.
+_FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], tuple[str, str], int, str, str, str], ...] = (
     (
         _sql.kafka_partition,
+        ("partition_for_key", "kafka_partition"),
         4,
-        "kafka_partition(key, n[, client[, key_type]])",
-        "partition_for_key(key, n, client := 'java', key_type := NULL) AS kafka_partition(key, n, client, key_type)",
+        "(key, n[, client[, key_type]])",
+        "(key, n, client := 'java', key_type := NULL)",
+        "(key, n, client, key_type)",
     ),
     (
         _sql.kafka_murmur2,
+        ("murmur2", "kafka_murmur2"),
         2,
-        "kafka_murmur2(key[, key_type])",
-        "murmur2(key, key_type := NULL) AS kafka_murmur2(key, key_type)",
+        "(key[, key_type])",
+        "(key, key_type := NULL)",
+        "(key, key_type)",
     ),
 )
 
@@ -64,9 +69,9 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
     - `murmur2(key, key_type := NULL)`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
       is NULL.
 
-    These are temporary macros, for only a macro's arguments have names. They stand for functions that the connection's
-    cursors know too, and which take no names: `kafka_partition(key, n[, client[, key_type]])` and
-    `kafka_murmur2(key[, key_type])`.
+    These are temporary macros, for only a macro's arguments have names. They stand for functions of the same names that
+    the connection's cursors know too, and which take no names for arguments: `partition_for_key(key, n[, client[,
+    key_type]])`, whose other name is `kafka_partition`, and `murmur2(key[, key_type])`, which is also `kafka_murmur2`.
 
     They are vectorized: DuckDB passes Arrow arrays of at most 2,048 rows. `n`, `client` and `key_type` may be literals
     or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB casts
@@ -90,19 +95,24 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
         raise _PartwrightError(
             f"a {type(con).__name__} is not a DuckDB connection: pass duckdb.connect() or duckdb.default_connection()"
         )
-    for function, most, usage, macro in _FUNCTIONS:
-        with _contextlib.suppress(_duckdb.InvalidInputException):  # Not registered yet.
-            con.remove_function(function.__name__)
-        # Without parameter types, DuckDB accepts any type for each parameter and casts nothing.
-        con.create_function(  # type: ignore[call-overload] # names, where DuckDB's types have enumerations alone
-            function.__name__,
-            _over_chunks(function, most, usage),
-            None,
-            "INTEGER",
-            type="arrow",
-            null_handling="special",
+    for function, names, most, usage, parameters, arguments in _FUNCTIONS:
+        # An earlier one would be in the way of the function of its name.
+        con.execute(f"DROP MACRO IF EXISTS temp.{names[0]}")
+        for name in names:
+            with _contextlib.suppress(_duckdb.InvalidInputException):  # Not registered yet.
+                con.remove_function(name)
+            # Without parameter types, DuckDB accepts any type for each parameter and casts nothing.
+            con.create_function(  # type: ignore[call-overload] # names, where DuckDB's types have enumerations alone
+                name,
+                _over_chunks(_sql.as_named(function, name), most, f"{name}{usage}"),
+                None,
+                "INTEGER",
+                type="arrow",
+                null_handling="special",
+            )
+        con.execute(
+            f"CREATE OR REPLACE TEMP MACRO {names[0]}{parameters} AS system.main.{names[0]}{arguments}"
         )
-        con.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
 
 
 def _over_chunks(function: _Callable[..., _pa.Array], most: int, usage: str) -> _Callable[..., _pa.Array]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from partwright._check import Json, counted
+from partwright._check import Json, counted, shown
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_text import short
 
@@ -114,7 +114,7 @@ class PartitionContract:
                 "say how many partitions the topic has: n=48 here, or partwright_n = 48 in pytest's configuration"
             )
         if not stated.isdecimal():
-            raise PartwrightError(f"pytest's option partwright_n takes a whole number, not {stated!r}")
+            raise PartwrightError(f"pytest's option partwright_n takes a whole number, not {shown(stated)}")
         return int(stated)
 
     def _check(self, records: object, key: str | None, **terms: Any) -> Check:

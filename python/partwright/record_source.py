@@ -11,22 +11,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from partwright._check import Json, is_topic, options, shown, spelled
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
+from partwright.files.formats import Column
 from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds, TopicPart
-from partwright.kafka.connection import configured
+from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.records import TopicRecords
 from partwright.keys.key_columns import record_columns
-
-if TYPE_CHECKING:
-    from partwright.files.formats import Column
-    from partwright.kafka.connection import KafkaConfigLike
 
 Watch: TypeAlias = "Callable[[str], AbstractContextManager[Callable[[int, float | None], bool | None]]]"
 """Given a name, a context manager around the reading, of a function that is called again and again with the number of
@@ -124,7 +121,7 @@ class RecordSource:
         for role, name in columns.items():
             if name is not None and not isinstance(name, str):
                 raise PartwrightError(
-                    f"{spelled(role + of)} is the name of a column, not {name!r}", value=name
+                    f"{spelled(role + of)} is the name of a column, not {shown(name)}", value=name
                 )
             if self.is_topic and name not in {None, role}:
                 raise PartwrightError(

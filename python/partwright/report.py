@@ -11,17 +11,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from partwright._check import shown
+from partwright.answer import Answer
 from partwright.documents import document
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
 from partwright.rendering import html, markdown, picture, svg
 from partwright.rendering.html import check
-
-if TYPE_CHECKING:
-    from partwright.answer import Answer
 
 __all__ = ["check", "document", "notebook", "page", "write"]
 

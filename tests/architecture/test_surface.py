@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib
 import importlib.util
 import inspect
 import re
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -190,3 +191,19 @@ def test_the_page_of_the_interface_is_the_code() -> None:
 def test_the_package_says_that_it_is_typed() -> None:
     assert resources.files("partwright").joinpath("py.typed").is_file()
     assert resources.files("partwright").joinpath("_core.pyi").is_file()
+
+
+# Their signatures name classes of an extra, which is imported when they are called.
+WITHOUT_HINTS = {"partwright.kafka.kafka_python_assignor", "partwright.spark.write_stream"}
+
+
+@pytest.mark.parametrize("module", [*PUBLIC, "partwright.batching", "partwright.duckdb"])
+def test_the_hints_of_a_public_name_are_there_at_run_time(module: str) -> None:
+    """Libraries that read signatures, such as DuckDB's `create_function`, ask for them."""
+    names = importlib.import_module(module)
+    public = {f"{module}.{name}": getattr(names, name) for name in names.__all__}
+    public = {name: value for name, value in public.items() if callable(value)}
+    assert public
+    for name, value in public.items():
+        if name not in WITHOUT_HINTS:
+            get_type_hints(value)

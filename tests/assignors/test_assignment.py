@@ -34,8 +34,10 @@ def test_an_assignment_is_the_same_as_lists_and_as_columns() -> None:
     assert {member: found.partitions_of(member) for member in lists} == lists
     assert all(found.owner_of(*pair) == member for member, pairs in lists.items() for pair in pairs)
     assert found.owner_of("t", 5) is None
-    assert repr(found).splitlines()[0] == "8 partitions to 2 members"
-    assert [line.split()[0] for line in repr(found).splitlines()[1:]] == list(found.members)
+    assert repr(found) == (
+        "<Assignment: 2 members read 8 partitions by sticky, 4 each, but 3 apart in t: --compare shows what other "
+        "assignors give.>"
+    )
 
 
 def test_its_figures_are_those_of_its_lists() -> None:
@@ -292,6 +294,14 @@ def test_an_order_that_cannot_be_is_refused(
         (({"t": 1}, None), "members is a list of ids or of objects, not None"),
         (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
         (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),
+        (({"t": 1}, [{"name": "c"}]), f"a member has no field 'name': there are {MEMBER_FIELDS} and streams"),
+        ((["c1", "c2"], {"t": 3}), "topics first, then members: pw.assign({'t': 3}, ['c1', 'c2'])"),
+        (({"c1": ["t"]}, {"t": 3}), "topics first, then members: pw.assign({'t': 3}, {'c1': ['t']})"),
+        (
+            (["c1"], {"c1": ["t"]}),
+            "topics has a number of partitions by name, such as {'orders': 12}, not ['c1']",
+        ),
+        (({"t": 1}, {"c1": 3}), "member 'c1': topics is a list of names, not 3"),
         (({"t": 1}, [MEMBER, MEMBER]), "members has 'c' twice: each id once"),
         (
             ({"t": 1}, [{**MEMBER, "streams": 2}], "sticky@2.3"),
@@ -368,7 +378,7 @@ def test_an_order_that_cannot_be_is_refused(
         (({"t": 1}, {"c": [["t"]]}), "member 'c': a topic is text, not ['t']"),
         (
             ({"t": 1}, [{**MEMBER, "topic": 1}]),
-            f"member 'c' has a field 'topic': there are {MEMBER_FIELDS} and streams",
+            f"member 'c' has no field 'topic': did you mean 'topics'? There are {MEMBER_FIELDS} and streams",
         ),
         (
             ({"t": 1}, [{**MEMBER, "owned": "t"}]),

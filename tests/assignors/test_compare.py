@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import partwright as pw
@@ -227,6 +228,51 @@ def test_a_group_as_it_is_says_how_far_apart_members_are_in_a_topic() -> None:
     alone = group_now({"t": 3}, [{**NEW[0], "topics": ["t"], "owned": {"t": [0]}}], "range")
     assert alone.apart == ("t", 0)
     assert not any("apart" in verdict.text for verdict in assign.document(alone).verdicts)
+
+
+NEAR = "Members subscribe to ordrs, which is not among the topics: did you mean 'orders'?"
+
+
+@pytest.mark.parametrize(
+    ("topics", "members", "sentences"),
+    [
+        ({"orders": 2}, {"c1": ["orders"], "c2": ["ordrs"]}, {NEAR}),
+        (
+            {"orders": 2},
+            {"c1": ["orders", "x"], "c2": ["y", "orders", "x"]},
+            {"Members subscribe to x and y, which are not among the topics."},
+        ),
+        ({"orders": 2}, {"c1": ["orders"]}, set()),
+        ({}, {"c1": ["orders"]}, {"Members subscribe to orders, which is not among the topics."}),
+    ],
+)
+def test_a_topic_that_the_group_lacks_is_named(
+    topics: dict[str, int], members: dict[str, list[str]], sentences: set[str]
+) -> None:
+    for made in (
+        assign.document(pw.assign(topics, members)),
+        assign_compared.document(compare(topics, members)),
+    ):
+        said = {each.text for each in made.verdicts if "not among the topics" in each.text}
+        assert said == sentences
+    table = pa.table({"member": list(members), "topics": list(members.values())})
+    assert pw.assign(topics, table).absent_topics == pw.assign(topics, members).absent_topics
+
+
+def test_a_topic_that_only_an_owner_names_is_not_subscribed_to() -> None:
+    members = [{"id": "c1", "topics": ["t"], "owned": [["gone", 0]]}]
+    assert pw.assign({"t": 1}, members, "sticky").absent_topics == []
+
+
+def test_a_group_without_members_says_so() -> None:
+    for made in (assign.document(pw.assign({"t": 2}, [])), assign_compared.document(compare({"t": 2}, []))):
+        assert made.verdicts[0].text == "The group has no members, so nobody reads anything."
+
+
+def test_turned_round_topics_and_members_are_refused_with_the_right_call() -> None:
+    sentence = re.escape("topics first, then members: pw.compare({'t': 2}, ['c1'])")
+    with pytest.raises(pw.PartwrightError, match=f"^{sentence}$"):
+        compare(["c1"], {"t": 2})  # type: ignore[arg-type] # what people write
 
 
 @pytest.mark.usefixtures("own_folder")

@@ -181,10 +181,17 @@ def test_offsets_name_a_topics_records() -> None:
         Check(12, key_type="confluent:strip-id").add(pa.array([b"x"]), pa.array([3]), pa.array([9]))
 
 
+def test_the_heavy_keys_are_those_of_the_json() -> None:
+    found = check(["a", "b", "a", None])
+    assert found.heavy_keys == found.to_dict()["heavy_keys"]
+    assert found.heavy_keys[0] == {"key": "a", "rows": 2, "partition": pw.partition_for_key("a", 12)}
+    assert Check(12).heavy_keys == []
+
+
 def test_without_partitions_it_is_where_the_client_puts_them() -> None:
     found = check(["a", None, "b"])
     assert (found.ok, found.misplaced, found.undetermined, found.used) == (True, None, 1, 2)
-    assert repr(found) == "Check(12 partitions, java: 3 rows, their places not compared)"
+    assert repr(found).startswith("<Check: Partition 4 holds 50.0% of the records, 6.0")
     answer = found.to_dict()
     assert (answer["misplaced"], answer["misplaced_by"], answer["examples"]) == (None, [], [])
     said = document(found).verdicts
@@ -217,7 +224,7 @@ def test_keys_are_told_apart_by_their_bytes_and_shown_as_their_values() -> None:
 def test_an_unknown_client_is_refused_before_a_key_is_seen() -> None:
     with pytest.raises(pw.PartwrightError, match="there is no client"):
         Check(12, "jav")
-    with pytest.raises(pw.PartwrightError, match="the number of partitions must be"):
+    with pytest.raises(pw.PartwrightError, match="n, the number of partitions, must be"):
         Placer(0)
 
 

@@ -350,7 +350,7 @@ def test_what_is_no_column_of_keys_is_refused_in_a_sentence(
     ("terms", "sentence"),
     [
         ({"n": 12}, "a contract says something: give max_share, min_used or both"),
-        ({"n": 0, "max_share": 0.5}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        ({"n": 0, "max_share": 0.5}, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         ({"n": 12, "key": 5, "max_share": 0.5}, "key is the name of a column, not 5"),
         ({"n": 12, "max_share": 5}, "max_share takes a share such as 5% or 0.05, not 5"),
         ({"n": 12, "max_share": 0}, "max_share takes a share such as 5% or 0.05, not 0"),

@@ -309,7 +309,7 @@ def test_without_keys_there_is_no_answer() -> None:
         ([3, 4], [1], None, "the column .key. has 2 rows and .timestamp. 1: give as many in each"),
         ([3, 4], ["soon", "7"], None, "the timestamps from row 0 on are not times"),
         ([3, 14], None, 12, "a record is in partition 14, which a topic of 12 partitions has not: check n="),
-        ([0, 0], None, 0, "the number of partitions must be from 1"),
+        ([0, 0], None, 0, "n, the number of partitions, must be from 1"),
         ([3, 2**31], None, None, "row 1 is in 2147483648, which is not a partition"),
     ],
 )

@@ -197,6 +197,16 @@ class WithoutAName:
     columns = ("user",)
 
 
+class SparkFrame:
+    """It has Arrow's stream as well, which would run a job and bring every row here."""
+
+    mapInArrow = None  # noqa: N815 - its own name
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise AssertionError
+
+
+SPARKS = "a Spark DataFrame is read by Spark: call check, fingerprint, resize or check_copartition of partwright.spark"
 TOPIC = "kafka://127.0.0.1:9/t"
 
 
@@ -214,13 +224,23 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(TABLE, "user", 12, partition="ts_"), "there is no column 'ts_' in 'Table'"),
         (lambda: pw.check(TABLE, "user", 12, partition="user"), "cannot be both the key and the partition"),
         (lambda: pw.check(TABLE, 7, 12), "key= is the name of a column, not 7"),
-        (lambda: pw.check(TABLE, "user", "12"), "the number of partitions must be a whole number"),
+        (lambda: pw.check(TABLE, "user", "12"), "n, the number of partitions, must be a whole number"),
         (lambda: pw.check(TABLE, "user", 12, limits=0.5), "limits is a partwright.CheckLimits(...), not 0.5"),
         (lambda: pw.check(TABLE, "user", 12, kafka_config={}), "kafka_config= is for reaching a Kafka"),
         (
             lambda: pw.check("all.parquet", "user", 12, kafka_config={}),
             "'all.parquet' is a file: leave it out",
         ),
+        (lambda: pw.check(SparkFrame(), "user", 12), SPARKS),
+        (lambda: pw.resize(SparkFrame(), "user", 12, 24), SPARKS),
+        (lambda: pw.check(TABLE, ["user"] * 1000, 12), "is the name of a column, not ['user', 'user', "),
+        (
+            lambda: pw.resize(TABLE, "user", 12, "24"),
+            "to= must be a whole number from 1 to 2147483647, not '24'",
+        ),
+        (lambda: pw.resize(TABLE, "user", 0, 24), "from_= must be from 1 to 2147483647, not 0"),
+        (lambda: pw.audit.Resize("12", 24), "from_= must be a whole number from 1 to 2147483647, not '12'"),
+        (lambda: pw.check({"user": [1]}, "user", 12), "digits (the number as text), with key_type="),
         (lambda: pw.check(None, "user", 12), "this NoneType is not a table of records"),
         (lambda: pw.check(42, "user", 12), "this int is not a table of records"),
         (lambda: pw.check(WithoutAName(), "user", 12), "this WithoutAName is not a table of records"),
@@ -239,7 +259,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check("kafka:t"), "is not a topic's address: write kafka://host:port/topic"),
         (lambda: pw.check([TOPIC, "all.parquet"]), "a topic is read alone"),
         (lambda: pw.check(TOPIC, "user"), "key= 'user' names a column of a file"),
-        (lambda: pw.check(TOPIC, n=0), "the number of partitions must be from 1"),
+        (lambda: pw.check(TOPIC, n=0), "n, the number of partitions, must be from 1"),
         (lambda: pw.check(TOPIC, key_type="java:int"), "a topic's keys are bytes already"),
         (lambda: pw.check(TOPIC), "no Kafka answers at 127.0.0.1:9"),
         (

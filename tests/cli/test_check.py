@@ -273,7 +273,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
             ["x.csv", "--key", "k", "-n", 12, "--partition", "k"],
             "'k' cannot be both the key and the partition",
         ),
-        (["x.csv", "--key", "k", "-n", 0], "the number of partitions must be from 1"),
+        (["x.csv", "--key", "k", "-n", 0], "n, the number of partitions, must be from 1"),
         (["x.csv", "--key", "k", "-n", 12, "--show", -1], "-1 is not in the range x>=0"),
         (["absent.csv", "--key", "k", "-n", 12], "there is no file 'absent.csv'"),
         (
@@ -284,7 +284,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         (["kafka://127.0.0.1:9"], "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),
         (["kafka://127.0.0.1:9/a b"], "'a b' cannot be a topic's name"),
         (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
-        (["kafka://127.0.0.1:9/t", "-n", 0], "the number of partitions must be from 1"),
+        (["kafka://127.0.0.1:9/t", "-n", 0], "n, the number of partitions, must be from 1"),
         (
             ["KAFKA://127.0.0.1:9/t"],
             "'KAFKA://127.0.0.1:9/t' is not a topic's address: write kafka://host:port/topic",

@@ -79,7 +79,7 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["group", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
+        (["group", "-n", "0"], "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         (["group", "-n", "4", "--broker", "127.0.0.1:1"], "leave out -n"),
         (
             ["group", "--broker", "127.0.0.1"],

@@ -194,8 +194,11 @@ TOPIC = "kafka://127.0.0.1:9/t"
             ["a.csv", "b.parquet", *WHERE, "--key-b", "p"],
             "'p' cannot be both the key and the partition: name another column with --partition-b",
         ),
-        (["a.csv", "b.parquet", *KEYED, "-n", 0], "the number of partitions must be from 1"),
-        (["a.csv", "b.parquet", *KEYED, "-n", 12, "--n-b", -1], "the number of partitions must be from 1"),
+        (["a.csv", "b.parquet", *KEYED, "-n", 0], "n, the number of partitions, must be from 1"),
+        (
+            ["a.csv", "b.parquet", *KEYED, "-n", 12, "--n-b", -1],
+            "n, the number of partitions, must be from 1",
+        ),
         (["a.csv", "b.parquet", *KEYED, "-n", 12, "--client-b", "jav"], 'there is no client "jav"'),
         (["a.csv", "b.parquet", *KEYED, "-n", 12, "--key-type-b", "lnog"], 'there is no key type "lnog"'),
         (["a.csv", "b.parquet", "--key", "q", "-n", 12], "there is no column 'q' in 'a.csv'"),

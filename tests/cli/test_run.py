@@ -91,7 +91,7 @@ def test_the_demo_is_proven() -> None:
     ("words", "sentence"),
     [
         (["run", "absent.csv", "--key", "id"], "there is no file or folder 'absent.csv'"),
-        (["run", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
+        (["run", "-n", "0"], "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         (["run", "-n", "x"], "'x' is not a valid integer"),
         (["run", "--client", "jav"], 'there is no client "jav"'),
         (["run", "--to", "nowhere"], "--to takes kafka://host:port or parquet:DIR"),

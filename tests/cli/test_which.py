@@ -174,9 +174,12 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
     ("words", "sentence"),
     [
         (["a"], "give the topic's number of partitions with -n or --topic kafka://host:port/topic"),
-        (["a", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
-        (["a", "-n", "2147483648"], "the number of partitions must be from 1 to 2147483647, not 2147483648"),
-        (["a", "-n", "99999999999999999999"], "the number of partitions must be"),
+        (["a", "-n", "0"], "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        (
+            ["a", "-n", "2147483648"],
+            "n, the number of partitions, must be from 1 to 2147483647, not 2147483648",
+        ),
+        (["a", "-n", "99999999999999999999"], "n, the number of partitions, must be"),
         (["a", "-n", "x"], "Invalid value for '-n'"),
         (["a", "-n", "3", "--client", "sarma"], 'there is no client "sarma"; did you mean sarama?'),
         (["a", "-n", "3", "--key-type", "lnog"], 'there is no key type "lnog"'),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+OF_A_FILE = "; of a file, pass its text: Cluster.from_json(Path('cluster.json').read_text())"
 GOLDEN = Path(__file__).parents[1] / "golden" / "strategies"
 VERSIONS = {"metadata_order": "4.4.0", "metadata_order-2.8": "2.8.2"}
 ORDERS = {name: json.loads((GOLDEN / f"{name}.json").read_text(encoding="ascii")) for name in VERSIONS}
@@ -388,6 +389,18 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no JSON": (
         lambda: Cluster.from_json("{"),
         "this is not JSON of a cluster: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    ),
+    "a file's name": (
+        lambda: Cluster.from_json("cluster.json"),
+        f"this is not JSON of a cluster: Expecting value: line 1 column 1 (char 0){OF_A_FILE}",
+    ),
+    "a file's path": (
+        lambda: Cluster.from_json(Path("cluster.json")),  # type: ignore[arg-type]
+        f"from_json takes text, not {Path('cluster.json')!r}{OF_A_FILE}",
+    ),
+    "nothing": (
+        lambda: Cluster.from_json(""),
+        "this is not JSON of a cluster: Expecting value: line 1 column 1 (char 0)",
     ),
     "no text": (lambda: Cluster.from_json(5), "from_json takes text, not 5"),  # type: ignore[arg-type]
     "a topic twice": (

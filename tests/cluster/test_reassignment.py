@@ -183,7 +183,7 @@ def test_the_forms_that_kafka_takes() -> None:
     assert pickle.loads(pickle.dumps(plan)) == plan  # noqa: S301 - our own plan
     assert plan.to_arrow().num_rows == len(plan.moves)
     json.dumps(plan.to_dict())
-    assert repr(plan).startswith("Reassignment(")
+    assert repr(plan).startswith("<Reassignment: ")
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

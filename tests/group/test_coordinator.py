@@ -66,12 +66,12 @@ def test_a_column_in_chunks_stays_in_chunks() -> None:
 @pytest.mark.parametrize(
     ("groups", "n", "sentence"),
     [
-        ("group", 0, "the number of partitions must be from 1 to 2147483647, not 0"),
-        (["group"], -1, "the number of partitions must be from 1 to 2147483647, not -1"),
+        ("group", 0, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        (["group"], -1, "n, the number of partitions, must be from 1 to 2147483647, not -1"),
         ([b"a", b"\xff"], 50, "row 1: a hashCode is one of text, and the key .* is not UTF-8"),
         (b"\xff", 50, "a hashCode is one of text, and the key .* is not UTF-8"),
-        ([1, 2], 50, "int64 has no key bytes of its own"),
-        (7, 50, "int64 has no key bytes of its own"),
+        ([1, 2], 50, "an id is text, or its UTF-8 bytes, not .1, 2."),
+        (7, 50, "an id is text, or its UTF-8 bytes, not 7"),
         ("a\ud800", 50, "surrogate"),
     ],
 )

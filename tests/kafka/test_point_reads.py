@@ -185,7 +185,7 @@ def test_the_lines_are_whole_on_any_terminal(which: Which, monkeypatch: pytest.M
         (["a", "--topic", "kafka://a:1/"], "'kafka://a:1/' names no topic"),
         (["a", "--topic", "kafka:o"], "'kafka:o' is not a topic's address"),
         (["a", "--topic", "kafka://127.0.0.1:1/o"], "no Kafka answers at 127.0.0.1:1"),
-        (["a", "-n", "0", "--topic", "kafka://127.0.0.1:1/o"], "the number of partitions must be from 1"),
+        (["a", "-n", "0", "--topic", "kafka://127.0.0.1:1/o"], "n, the number of partitions, must be from 1"),
         (["a", "--client", "sarma", "--topic", "kafka://127.0.0.1:1/o"], 'there is no client "sarma"'),
         (["--null", "-n", "3", "--topic", "o"], "the key null has no partition of its own by client java"),
     ],

@@ -286,7 +286,7 @@ def test_one_key_is_placed_however_it_is_asked(
     [
         (("a",), {}, r"partition_for_key\(\) missing 1 required positional argument: 'n'"),
         (("a", 3), {"x": 1}, r"partition_for_key\(\) got an unexpected keyword argument 'x'"),
-        (("a", 0, "jav"), {}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        (("a", 0, "jav"), {}, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         (("a", 3), {"client": None}, "a client is named by text, not None"),
         (("\ud800", 3), {}, "has the unpaired surrogate"),
     ],

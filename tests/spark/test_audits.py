@@ -97,6 +97,13 @@ def test_a_change_is_dated_and_placed(table: Table) -> None:
     assert undated == fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
 
 
+def test_the_verbs_for_tables_in_memory_name_sparks_own(table: Table) -> None:
+    given = table(pa.table({"key": ["a", "b"]}))
+    for ask in (lambda: pw.check(given, "key", 12), lambda: pw.copartition(given, given, "key", 12)):
+        with pytest.raises(pw.KeyTypeError, match="call check, fingerprint, resize or check_copartition of"):
+            ask()
+
+
 def test_a_topics_own_columns_need_no_names(table: Table) -> None:
     """As the command reads them: without the times, one writer after another would look like both at once."""
     old, new = records(keys=100), records(keys=100, client="librdkafka")
@@ -399,7 +406,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("same", "the topic would keep its 12 partitions: nothing would move"),
         ("client", 'there is no client "jav"'),
         ("frame", "a DataFrame of Spark is needed, not list: "),
-        ("n", "the number of partitions must be from 1"),
+        ("n", "n, the number of partitions, must be from 1"),
         ("n text", "the number of partitions"),
         ("show", "show is a whole number from 0 to 2147483647, not -1"),
         ("show none", "show is a whole number from 0 to 2147483647, not None"),
@@ -463,7 +470,7 @@ def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: py
     monkeypatch.setattr("partwright.spark.audits.kept", no_job)
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
         pws.check_copartition(given, pws.JoinSide(given, key="user"), "key", 12)
-    with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
+    with pytest.raises(pw.PartwrightError, match=r"^n, the number of partitions, must be from 1"):
         pws.check_copartition(given, pws.JoinSide(given, n=0), "key", 12)
 
 
@@ -577,7 +584,7 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
     given = table(pa.table({"key": ["a", "b"], "partition": pa.array([0, 0], pa.int32())}))
     for found in (pws.check(given, "key", 12), pw.check_contract(given, "key", n=12, max_share="60%")):
         assert found.misplaced is None
-        assert repr(found) == "Check(12 partitions, java: 2 rows, their places not compared)"
+        assert repr(found).startswith("<Check: Partition 4 holds 50.0% of the records, 6.0")
         assert found.to_dict()["misplaced"] is None
         second = document(found).verdicts[1].text
         assert second == "Not compared with where the records are: no column of partitions was named."

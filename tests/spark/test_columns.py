@@ -126,10 +126,10 @@ def test_a_column_is_called_after_its_function(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((0,), "the number of partitions must be from 1 to 2147483647, not 0"),
-        ((-1,), "the number of partitions must be from 1 to 2147483647, not -1"),
-        ((2**31,), "the number of partitions must be from 1 to 2147483647, not 2147483648"),
-        (("12",), "the number of partitions must be a whole number from 1 to 2147483647, not '12'"),
+        ((0,), "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        ((-1,), "n, the number of partitions, must be from 1 to 2147483647, not -1"),
+        ((2**31,), "n, the number of partitions, must be from 1 to 2147483647, not 2147483648"),
+        (("12",), "n, the number of partitions, must be a whole number from 1 to 2147483647, not '12'"),
         ((12, "jav"), 'there is no client "jav"; did you mean java?'),
         ((12, "java", "java:lnog"), 'there is no key type "java:lnog"; known: '),
     ],

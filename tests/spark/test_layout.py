@@ -158,7 +158,7 @@ def test_a_stream_is_placed_but_not_laid_out(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        ({"n": 0}, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         ({"key": "nowhere"}, "there is no column 'nowhere' for key; the columns are user, ts"),
         ({"key": "usr"}, "there is no column 'usr' for key: did you mean 'user'? It has user, ts"),
         ({"order_by": "time"}, "there is no column 'time' for order_by; the columns are user, ts"),

@@ -307,7 +307,7 @@ REFUSED = [
         {"keys": "a", "n": 13},
         "n is 13, and the topic 'read-orders' has 12 partitions: a topic never gets fewer",
     ),
-    ({"keys": "a", "n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
+    ({"keys": "a", "n": 0}, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
     ({"keys": "a", "n": []}, "n is empty: say how many partitions the topic had, or leave n out"),
     (
         {"only_partitions": 12},

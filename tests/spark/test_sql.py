@@ -117,27 +117,42 @@ def test_where_only_deterministic_functions_may_stand(spark: SparkSession, recor
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        ("kafka_partition('a', 0)", "the number of partitions must be from 1 to 2147483647, not 0"),
-        ("kafka_partition('a', -3)", "the number of partitions must be from 1 to 2147483647, not -3"),
+        (
+            "kafka_partition('a', 0)",
+            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 0",
+        ),
+        (
+            "kafka_partition('a', -3)",
+            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not -3",
+        ),
         (
             "kafka_partition('a', 2147483648)",
-            "the number of partitions must be from 1 to 2147483647, not 2147",
+            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 2147",
         ),
         (
             "kafka_partition('a', '12')",
-            "the number of partitions must be a whole number from 1 to 2147483647, n",
+            "kafka_partition: n, the number of partitions, must be a whole number from 1 to 2147483647, n",
         ),
+        ("partition_for_key('a', 0)", "partition_for_key: n, the number of partitions, must be from 1"),
+        ("partition_for_key('a', 12, NULL)", "partition_for_key: client is NULL"),
+        ("murmur2(42)", "murmur2: int32 has no key bytes of its own: name the key type that its producer"),
         ("kafka_partition('a', NULL)", "kafka_partition: n, the number of partitions, is NULL"),
         ("kafka_partition(NULL, NULL)", "kafka_partition: n, the number of partitions, is NULL"),
         (
             "kafka_partition('a')",
-            "kafka_partition takes a key and n, the topic's number of partitions, and n is",
+            "kafka_partition: it takes a key and n, the topic's number of partitions, and n is",
         ),
         ("kafka_partition('a', 12, NULL)", "kafka_partition: client is NULL"),
-        ("kafka_partition('a', 12, 'jav')", 'there is no client "jav"; did you mean java?'),
-        ("kafka_partition('a', 12, 'java', 'x')", 'there is no key type "x"; known: utf8, '),
-        ("kafka_partition(42, 12)", "int32 has no key bytes of its own: name the key type that its producer"),
-        ("kafka_murmur2(42)", "int32 has no key bytes of its own: name the key type that its producer"),
+        ("kafka_partition('a', 12, 'jav')", 'kafka_partition: there is no client "jav"; did you mean java?'),
+        ("kafka_partition('a', 12, 'java', 'x')", 'kafka_partition: there is no key type "x"; known: utf8, '),
+        (
+            "kafka_partition(42, 12)",
+            "kafka_partition: int32 has no key bytes of its own: name the key type that its producer",
+        ),
+        (
+            "kafka_murmur2(42)",
+            "kafka_murmur2: int32 has no key bytes of its own: name the key type that its producer",
+        ),
     ],
 )
 def test_a_refusal_is_one_sentence(spark: SparkSession, call: str, sentence: str) -> None:
@@ -150,4 +165,6 @@ def test_a_refusal_is_one_sentence(spark: SparkSession, call: str, sentence: str
 def test_one_bad_n_among_many_is_an_error(spark: SparkSession) -> None:
     with pytest.raises(PythonException) as failed:
         spark.sql("SELECT kafka_partition(key, IF(number = 4000, 0, n)) FROM records").collect()
-    assert pws.first_sentence(failed.value) == "the number of partitions must be from 1 to 2147483647, not 0"
+    assert pws.first_sentence(failed.value) == (
+        "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 0"
+    )

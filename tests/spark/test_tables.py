@@ -103,7 +103,7 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
         ),
         ({"key": "id.x"}, "key cannot be taken from the column 'id.x': [INVALID_EXTRACT_BASE_FIELD_TYPE]"),
         ({"key": 7}, "key must be a column's name or a Column, not 7"),
-        ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        ({"n": 0}, "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         ({"client": "jav"}, 'there is no client "jav"; did you mean java?'),
         ({"key_type": "java:lnog"}, 'there is no key type "java:lnog"; known: utf8, '),
         ({"client": pws.ProducerConfig("stiky")}, 'there is no strategy "stiky"; known: sticky, '),
@@ -122,7 +122,7 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
         ),
         (
             {"n": {"t": 5}},
-            "the number of partitions must be a whole number from 1 to 2147483647, not {'t': 5}",
+            "n, the number of partitions, must be a whole number from 1 to 2147483647, not {'t': 5}",
         ),
         ({"key": sf.lit}, "key must be a column's name or a Column, not <function lit"),
     ],

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import Json, counted
+from partwright._check import Json, shown
 from partwright.answer import Answer
-from partwright.assignors.members import INT32
+from partwright.assignors.members import INT32, Group
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.assignors.members import Group
-
-# How many members a terminal shows, and how many characters of each list.
-_SHOWN = 12
-_ROW = 72
 
 
 class Spread(NamedTuple):
@@ -71,25 +64,6 @@ class Assignment(Answer):
         if group.topic_ids is not None:
             existing = len(group.topics) - group.batches[0]["partitions"].null_count
             self.topic_ids = dict(zip(group.topics[:existing], group.topic_ids[:existing], strict=True))
-
-    def __repr__(self) -> str:
-        partitions = counted(len(self.lists.values), "partition")
-        return "\n".join([f"{partitions} to {counted(len(self.members), 'member')}", *self._rows()])
-
-    def _rows(self) -> list[str]:
-        """A shortened line per member, as a terminal shows it."""
-        shown = self.members[:_SHOWN]
-        width = max(map(len, shown), default=0)
-        lines = []
-        for name in shown:
-            numbers: dict[str, list[str]] = {}
-            for topic, partition in self.partitions_of(name):
-                numbers.setdefault(topic, []).append(str(partition))
-            text = "; ".join(f"{topic} {', '.join(those)}" for topic, those in numbers.items())
-            cut = text if len(text) <= _ROW else f"{text[: _ROW - 1]}…"
-            lines.append(f"  {name:{width}}  {cut}".rstrip())
-        left = len(self.members) - len(shown)
-        return [*lines, f"  … and {counted(left, 'more member')}"] if left else lines
 
     def to_dict(self) -> dict[str, list[tuple[str, int]]]:
         """Each member's list of (topic, partition), in the order of Kafka's own list."""
@@ -151,7 +125,7 @@ class Assignment(Answer):
         if topic not in self.topics:
             raise PartwrightError(f"there is no topic {topic!r} in the group")
         if type(partition) is not int:
-            raise PartwrightError(f"a partition is a whole number, not {partition!r}")
+            raise PartwrightError(f"a partition is a whole number, not {shown(partition)}")
         if not 0 <= partition < INT32:
             return None
         pairs = self.lists.values
@@ -161,6 +135,17 @@ class Assignment(Answer):
         )
         row = pc.index(is_it, value=True).as_py()
         return None if row < 0 else self.members[pc.list_parent_indices(self.lists)[row].as_py()]
+
+    @property
+    def absent_topics(self) -> list[str]:
+        """The topics to which members subscribe and that the group lacks: nobody gets anything of them.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"orders": 2}, {"c1": ["orders", "users"]}).absent_topics
+            ['users']
+        """
+        return self._group.absent_topics
 
     def claims(self) -> pa.Table:
         """The partitions that members reported to own, in the form of `to_arrow`.
@@ -200,7 +185,7 @@ class Assignment(Answer):
             PartwrightError: The earlier one is not an assignment.
         """
         if not isinstance(previous, Assignment):
-            raise PartwrightError(f"an earlier assignment is an Assignment, not {previous!r}")
+            raise PartwrightError(f"an earlier assignment is an Assignment, not {shown(previous)}")
         now, before = self._owners("to"), previous._owners("from")
         on = ["topic", "partition"]
         came = now.join(before, [*on, "to"], [*on, "from"], join_type="left anti")

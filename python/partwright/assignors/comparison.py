@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -20,12 +19,10 @@ from partwright.answer import Answers
 from partwright.assignors.assignment import Assignment, Spread
 from partwright.assignors.group_assignment import assign_group
 from partwright.assignors.group_tables import group_of
+from partwright.assignors.members import Member, refuse_turned_round
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
+from partwright.assignors.tables import Table
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.assignors.members import Member
-    from partwright.assignors.tables import Table
 
 COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
 """The assignors of today's consumer groups: the ones that members can set, and the broker's own (KIP-848)."""
@@ -85,6 +82,7 @@ class Comparison(Answers[Compared]):
         members: How many members the group has.
         topics: Its topics, each with its number of partitions.
         assumed: What was assumed about the group, a sentence each.
+        absent_topics: The topics to which members subscribe and that the group lacks.
     """
 
     DOCUMENT = "assign_compared"
@@ -94,6 +92,7 @@ class Comparison(Answers[Compared]):
     members: int
     topics: Mapping[str, int]
     assumed: tuple[str, ...] = ()
+    absent_topics: tuple[str, ...] = ()
 
     def to_arrow(self) -> pa.Table:
         """A row for each assignor: its figures, with `fewest`, `most` and `mean` in place of the spread.
@@ -148,6 +147,7 @@ def compare(
         >>> [each.spread.max for each in compare({"t": 3}, ["c1", "c2"], ["sticky", "sarama:range"])]
         [2, 2]
     """
+    refuse_turned_round(topics, members, "compare")
     group = group_of(topics, members, racks)
     parts = []
     for assignor in map(
@@ -164,7 +164,7 @@ def compare(
         parts.append(_figures(name, assignment, seconds))
     counts = dict(zip(group.topics, group.batches[0]["partitions"].to_pylist(), strict=True))
     known = {name: count for name, count in counts.items() if count is not None}
-    return Comparison(tuple(parts), len(group.members), known)
+    return Comparison(tuple(parts), len(group.members), known, absent_topics=tuple(group.absent_topics))
 
 
 def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:

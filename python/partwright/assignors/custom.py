@@ -63,11 +63,11 @@ class OwnAssignor:
         protocols = self._attribute("supported_protocols", ("EAGER",))
         if not is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
             raise PartwrightError(
-                f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
+                f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {shown(protocols)}"
             )
         version = self._attribute("version", 0)
         if type(version) is not int or not 0 <= version <= _HIGHEST_VERSION:
-            raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {version!r}")
+            raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {shown(version)}")
         self.protocols: tuple[str, ...] = tuple(protocols)
 
     @classmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -17,15 +17,11 @@ from partwright import _core
 from partwright._check import shown
 from partwright.assignors.assignment import Assignment, Chance
 from partwright.assignors.group_tables import group_of, owned_of
-from partwright.assignors.members import Owned, listed_members, owned_by
+from partwright.assignors.members import Group, Member, Owned, listed_members, owned_by, refuse_turned_round
 from partwright.assignors.names import resolve
-from partwright.assignors.tables import is_table
+from partwright.assignors.tables import Table, is_table
 from partwright.assignors.threads import THREADED, ordered, thread_members
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.assignors.members import Group, Member
-    from partwright.assignors.tables import Table
 
 _SEEDS = 2**64
 _ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
@@ -125,6 +121,7 @@ def assign(
         >>> assign({"t": 3}, ["c1", "c2"], "sticky", owned={"c2": {"t": [0, 1]}}).to_dict()
         {'c1': [('t', 2)], 'c2': [('t', 0), ('t', 1)]}
     """
+    refuse_turned_round(topics, members, "assign")
     resolved = resolve(assignor)
     name = resolved if isinstance(resolved, str) else resolved.name
     before = None if owned is None else _before(owned)

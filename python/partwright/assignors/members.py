@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import as_int, counted, enumeration, shown
-from partwright.assignors.tables import INT32
+from partwright._check import as_int, counted, object_fields, shown
+from partwright.assignors.tables import INT32, is_table
 from partwright.errors import PartwrightError
 
 __all__ = [
@@ -64,6 +65,13 @@ class Group:
     racks: pa.ListArray | None
     batches: tuple[pa.RecordBatch, pa.RecordBatch]
     topic_ids: list[str] | None = None
+
+    @property
+    def absent_topics(self) -> list[str]:
+        """The topics to which members subscribe and that have no count."""
+        first = len(self.topics) - self.batches[0]["partitions"].null_count
+        subscribed = pc.unique(self.subscribed.values).to_pylist()
+        return [self.topics[place] for place in sorted(subscribed) if place >= first]
 
     @classmethod
     def of(
@@ -158,6 +166,29 @@ class Group:
         )
 
 
+def refuse_turned_round(topics: object, members: object, verb: str) -> None:
+    """Refuse topics and members in the wrong order, with the right call.
+
+    Raises:
+        PartwrightError: They are in the wrong order.
+
+    Examples:
+        >>> refuse_turned_round(["c1", "c2"], {"t": 3}, "assign")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: topics first, then members: pw.assign({'t': 3}, ['c1', 'c2'])
+    """
+    if _has_counts(members) and not _has_counts(topics) and not is_table(topics):
+        raise PartwrightError(f"topics first, then members: pw.{verb}({shown(members)}, {shown(topics)})")
+
+
+def _has_counts(value: object) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(as_int(each) is not None for each in value.values())
+    )
+
+
 def listed_members(members: object, topics: Iterable[str]) -> list[Any]:
     """Members as objects, in any of the forms that callers write; one that is only an ID subscribes to all topics.
 
@@ -213,21 +244,19 @@ def _fields(member: object, *, has_owned: bool) -> _Member:
     if not isinstance(member, Mapping):
         raise PartwrightError(f"a member is its id, or an object with id and topics, not {shown(member)}")
     name = member.get("id")
+    object_fields(member, f"member {shown(name)}" if name is not None else "a member", _FIELDS, None)
     if not isinstance(name, str):
         raise PartwrightError(f"a member's id is text, not {shown(name)}")
-    for field in member:
-        if field == "streams" and member[field] is not None:
-            raise PartwrightError(
-                f"member {name!r} has streams, which only old-range and old-roundrobin know"
-            )
-        if field not in _FIELDS:
-            raise PartwrightError(f"member {name!r} has a field {field!r}: there are {enumeration(_FIELDS)}")
+    if member.get("streams") is not None:
+        raise PartwrightError(
+            f"member {shown(name)} has streams, which only old-range and old-roundrobin know"
+        )
     subscribed: Any = member.get("topics")
     if not _is_iterable(subscribed):
-        raise PartwrightError(f"member {name!r}: topics is a list of names, not {shown(subscribed)}")
+        raise PartwrightError(f"member {shown(name)}: topics is a list of names, not {shown(subscribed)}")
     owned = member.get("owned")
     if owned is not None and has_owned:
-        raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
+        raise PartwrightError(f"member {shown(name)} says what it owned, and so does owned=: leave one out")
     return _Member(
         name,
         subscribed if isinstance(subscribed, list) else list(subscribed),
@@ -242,7 +271,7 @@ def _once(ids: list[str]) -> list[str]:
     """IDs of which no two are the same."""
     if len(set(ids)) < len(ids):
         twice = next(name for at, name in enumerate(ids) if name in ids[:at])
-        raise PartwrightError(f"members has {twice!r} twice: each id once")
+        raise PartwrightError(f"members has {shown(twice)} twice: each id once")
     return ids
 
 
@@ -255,7 +284,9 @@ def _subscriptions(lists: list[list[object]], ids: Sequence[str], numbers: dict[
     numbered = _core.name_lists(lists, numbers)
     if isinstance(numbered, tuple):
         member, place = numbered
-        raise PartwrightError(f"member {ids[member]!r}: a topic is text, not {shown(lists[member][place])}")
+        raise PartwrightError(
+            f"member {shown(ids[member])}: a topic is text, not {shown(lists[member][place])}"
+        )
     return numbered[0]
 
 
@@ -266,7 +297,7 @@ def _pair_lists(
     lists = _core.pair_lists(pairs, numbers)
     if isinstance(lists, tuple):
         member, place = lists
-        raise PartwrightError(f"member {ids[member]!r}: {_odd((pairs[member] or [])[place])}")
+        raise PartwrightError(f"member {shown(ids[member])}: {_odd((pairs[member] or [])[place])}")
     topics, partitions = lists
     return topics, partitions
 
@@ -292,7 +323,7 @@ def replica_lists(
         raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
     for name in racks:
         if name not in counts:
-            raise PartwrightError(f"racks has a topic {name!r} that topics lacks")
+            raise PartwrightError(f"racks has a topic {shown(name)} that topics lacks")
     ends, replica_ends, all_racks = [0], [0], []
     for name in numbers:
         count = counts.get(name, 0)
@@ -301,10 +332,14 @@ def replica_lists(
             partitions = [()] * count
         if not is_list(partitions) or len(partitions) != count:
             has = f"{len(partitions)} lists" if is_list(partitions) else shown(partitions)
-            raise PartwrightError(f"racks of topic {name!r}: {has}, but it has {counted(count, 'partition')}")
+            raise PartwrightError(
+                f"racks of topic {shown(name)}: {has}, but it has {counted(count, 'partition')}"
+            )
         for replicas in partitions:
             if not is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
-                raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is not a list of racks")
+                raise PartwrightError(
+                    f"racks of topic {shown(name)}: {shown(replicas)} is not a list of racks"
+                )
             all_racks += [-1 if rack is None else _numbered(rack_numbers, rack) for rack in replicas]
             replica_ends.append(len(all_racks))
         ends.append(len(replica_ends) - 1)
@@ -331,11 +366,13 @@ def owned_pairs(name: str, owned: Any) -> list[Any]:
         for partitions in owned.values():
             if not _is_iterable(partitions):
                 raise PartwrightError(
-                    f"member {name!r}: owned has a list of partitions by topic, not {shown(partitions)}"
+                    f"member {shown(name)}: owned has a list of partitions by topic, not {shown(partitions)}"
                 )
         return [(topic, partition) for topic, those in owned.items() for partition in those]
     if not _is_iterable(owned):
-        raise PartwrightError(f"member {name!r}: owned is a list of [topic, partition], not {shown(owned)}")
+        raise PartwrightError(
+            f"member {shown(name)}: owned is a list of [topic, partition], not {shown(owned)}"
+        )
     return list(owned)
 
 
@@ -360,7 +397,7 @@ def _counts(topics: object) -> dict[str, int]:
         count = as_int(partitions)
         if count is None or not 0 <= count < INT32:
             raise PartwrightError(
-                f"topics: {name!r} has {shown(partitions)} partitions, not 0 to {INT32 - 1}"
+                f"topics: {shown(name)} has {shown(partitions)} partitions, not 0 to {INT32 - 1}"
             )
         counts[name] = count
     return counts
@@ -397,13 +434,15 @@ def _texts(values: Sequence[str | None], field: str) -> pa.Array:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError as error:
-        raise PartwrightError(f"{field}: {error.object!r} is not UTF-8, as every name in Kafka is") from None
+        raise PartwrightError(
+            f"{field}: {shown(error.object)} is not UTF-8, as every name in Kafka is"
+        ) from None
 
 
 def _optional_text(name: str, field: str, member: Member) -> str | None:
     value = member.get(field)
     if value is not None and not isinstance(value, str):
-        raise PartwrightError(f"member {name!r}: {field} is text, not {shown(value)}")
+        raise PartwrightError(f"member {shown(name)}: {field} is text, not {shown(value)}")
     return value
 
 
@@ -411,7 +450,9 @@ def _generation(name: str, generation: object) -> int:
     if generation is None:
         return -1
     if type(generation) is not int or not -1 <= generation < INT32:
-        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(generation)}")
+        raise PartwrightError(
+            f"member {shown(name)}: generation is -1 to {INT32 - 1}, not {shown(generation)}"
+        )
     return generation
 
 

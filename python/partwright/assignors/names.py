@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from partwright import _core
+from partwright._check import shown
 from partwright.assignors.custom import OwnAssignor, is_path
 from partwright.errors import PartwrightError
 
@@ -67,7 +68,7 @@ def resolve(assignor: object) -> str | OwnAssignor:
     if isinstance(assignor, str) and not is_own(assignor):
         return _core.assignor_named(assignor)
     if assignor is None or isinstance(assignor, (bytes, int, float, list, tuple, dict)):
-        raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
+        raise PartwrightError(f"an assignor is named by text, not {shown(assignor)}")
     return OwnAssignor.of(assignor)
 
 

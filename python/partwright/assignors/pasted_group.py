@@ -22,7 +22,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from partwright._check import Json, counted
+from partwright._check import Json, counted, shown
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
 from partwright.assignors.subscriptions import subscribe
 from partwright.errors import PartwrightError
@@ -332,7 +332,7 @@ def read_topics(text: str) -> dict[str, int]:
     for part in text.split(","):
         name, _, count = part.strip().rpartition("=")
         if not name or not re.fullmatch(r"\d{1,10}", count, re.ASCII):
-            raise PartwrightError(f"topics are named as orders=12,users=7, not {part.strip()!r}")
+            raise PartwrightError(f"topics are named as orders=12,users=7, not {shown(part.strip())}")
         if name in counts:
             raise PartwrightError(f"topics has {name!r} twice: each topic once")
         counts[name] = int(count)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from partwright import _core
+from partwright._check import shown
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
@@ -119,7 +120,9 @@ def select_assignor(strategies: object, version: str = "4.4.0") -> str:
         'sticky'
     """
     if not isinstance(strategies, Mapping) or not all(isinstance(member, str) for member in strategies):
-        raise PartwrightError(f"strategies has a partition.assignment.strategy by member, not {strategies!r}")
+        raise PartwrightError(
+            f"strategies has a partition.assignment.strategy by member, not {shown(strategies)}"
+        )
     if not strategies:
         raise PartwrightError("a group without members has no assignor")
     lists = {member: assignment_strategy(each, version) for member, each in strategies.items()}
@@ -181,7 +184,7 @@ def listed_assignors(strategy: str | Sequence[object]) -> list[object]:
         strategy = [part.strip() for part in strategy.split(",")] if strategy.strip() else []
     elif not isinstance(strategy, (list, tuple)):
         raise PartwrightError(
-            f"partition.assignment.strategy is a list or text with commas, not {strategy!r}"
+            f"partition.assignment.strategy is a list or text with commas, not {shown(strategy)}"
         )
     if not strategy:
         raise PartwrightError("partition.assignment.strategy is empty: name at least one assignor")
@@ -191,7 +194,7 @@ def listed_assignors(strategy: str | Sequence[object]) -> list[object]:
 def _release(version: str) -> tuple[int, int]:
     found = _VERSION.fullmatch(str(version))
     if found is None:
-        raise PartwrightError(f"a version of kafka-clients is written as 3.9.2, not {version!r}")
+        raise PartwrightError(f"a version of kafka-clients is written as 3.9.2, not {shown(version)}")
     return int(found[1]), int(found[2])
 
 

@@ -72,24 +72,28 @@ def _streams(member: Fields) -> _MemberStreams:
     if not isinstance(streams, Mapping):
         count = 1 if streams is None else streams
         if not _is_count(count):
-            raise PartwrightError(f"member {name!r}: streams is 1 to {_MOST_STREAMS}, not {shown(count)}")
+            raise PartwrightError(
+                f"member {shown(name)}: streams is 1 to {_MOST_STREAMS}, not {shown(count)}"
+            )
         names = [name] if streams is None else [f"{name}-{number}" for number in range(count)]
         return _MemberStreams(name, count, dict.fromkeys(subscribed, count), names)
     if not streams:
-        raise PartwrightError(f"member {name!r}: streams by topic has no topic: give it one, or a number")
+        raise PartwrightError(
+            f"member {shown(name)}: streams by topic has no topic: give it one, or a number"
+        )
     for topic, count in streams.items():
         if topic not in subscribed:
             raise PartwrightError(
-                f"member {name!r}: streams has {shown(topic)}, to which the member does not subscribe"
+                f"member {shown(name)}: streams has {shown(topic)}, to which the member does not subscribe"
             )
         if not _is_count(count):
             raise PartwrightError(
-                f"member {name!r}: streams of {topic!r} is 1 to {_MOST_STREAMS}, not {shown(count)}"
+                f"member {shown(name)}: streams of {shown(topic)} is 1 to {_MOST_STREAMS}, not {shown(count)}"
             )
     without = sorted(subscribed.keys() - streams)
     if without:
         raise PartwrightError(
-            f"member {name!r}: streams lacks {without[0]!r}, to which the member subscribes: say how many it has"
+            f"member {shown(name)}: streams lacks {without[0]!r}, to which the member subscribes: say how many it has"
         )
     most = max(streams.values())
     return _MemberStreams(name, most, dict(streams), [f"{name}-{number}" for number in range(most)])
@@ -113,7 +117,7 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
         )
     count = next(iter(topics.values()))
     if not is_list(order):
-        raise PartwrightError(f"partition_order is a list of partitions, not {order!r}")
+        raise PartwrightError(f"partition_order is a list of partitions, not {shown(order)}")
     numbers = [number for number in order if type(number) is int]
     if type(count) is int and (not len(numbers) == len(order) == count or set(numbers) != {*range(count)}):
         raise PartwrightError(
@@ -147,19 +151,19 @@ def _check_alike(members: Sequence[_MemberStreams]) -> None:
             if streams != count:
                 raise PartwrightError(
                     "old-roundrobin needs the same number of streams for every topic: "
-                    f"{member.member!r} has {count} for {topic!r} and {streams} for {second!r}"
+                    f"{shown(member.member)} has {count} for {shown(topic)} and {streams} for {shown(second)}"
                 )
     for member in members[1:]:
         first = members[0]
         if member.threads != first.threads:
             raise PartwrightError(
                 "old-roundrobin needs members with the same number of streams: "
-                f"{first.member!r} has {first.threads}, {member.member!r} has {member.threads}"
+                f"{shown(first.member)} has {first.threads}, {shown(member.member)} has {member.threads}"
             )
         apart = sorted(first.by_topic.keys() ^ member.by_topic.keys())
         if apart:
             reader, other = (first, member) if apart[0] in first.by_topic else (member, first)
             raise PartwrightError(
                 "old-roundrobin needs members with the same topics: "
-                f"{reader.member!r} subscribes to {apart[0]!r}, {other.member!r} does not"
+                f"{shown(reader.member)} subscribes to {apart[0]!r}, {shown(other.member)} does not"
             )

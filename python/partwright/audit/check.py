@@ -10,11 +10,11 @@ row 1: key N14228 is in partition 3, java puts it into 8
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,19 +24,16 @@ from partwright._check import MOST_INT, Json, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.key_sums import Observed
+from partwright.audit.pair_tables import HeavyKey
 from partwright.audit.record_columns import array_named, whole_numbers
 from partwright.audit.skew import WAYS, Salted, Skew, read_share, salted
 from partwright.errors import PartwrightError
-from partwright.files.formats import in_one
+from partwright.files.formats import Column, in_one
 from partwright.files.scalars import FALSE, number
 from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_columns import key_arrays
 from partwright.keys.key_text import short, shown_key
-
-if TYPE_CHECKING:
-    from partwright.audit.pair_tables import HeavyKey
-    from partwright.files.formats import Column
 
 # If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
@@ -204,17 +201,6 @@ class Check(Answer):
         self.examples: list[Example] = []
         self._seen = Observed()
 
-    def __repr__(self) -> str:
-        if self.misplaced is None:
-            return (
-                f"Check({counted(self.n, 'partition')}, {self.client}: {counted(self.rows, 'row')}, "
-                "their places not compared)"
-            )
-        return (
-            f"Check({counted(self.n, 'partition')}, {self.client}: {self.misplaced:,} of "
-            f"{counted(self.rows, 'row')} misplaced)"
-        )
-
     @property
     def rows(self) -> int:
         """Rows seen."""
@@ -264,6 +250,17 @@ class Check(Answer):
     def _shares(self) -> Skew:
         """`skew` without the keys, which take a while to count."""
         return Skew(self.among, self._seen.rows_in, None)
+
+    @property
+    def heavy_keys(self) -> list[Json]:
+        """The hot keys, as in the JSON: the 10 with the most rows, the heaviest first, with `partition` and `rows`.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.check({"user": ["a", "b", "a"]}, "user", 12).heavy_keys[0]
+            {'key': 'a', 'rows': 2, 'partition': 4}
+        """
+        return self._listed(self._heaviest())
 
     @property
     def note(self) -> str | None:
@@ -393,14 +390,7 @@ class Check(Answer):
             "n": self.n,
             **({} if self.among == self.n else {"among": self.among}),
             "client": self.client,
-            "heavy_keys": [
-                {
-                    "key": shown_key(each.key, self._placer.key_type),
-                    "rows": each.rows,
-                    "partition": each.partition,
-                }
-                for each in heavy
-            ],
+            "heavy_keys": self._listed(heavy),
             "heavy_keys_lack": max((each.at_most - each.rows for each in heavy), default=0),
             "partitions": [
                 {"partition": partition, "rows": rows_in[partition], "keys": keys.get(partition, 0)}
@@ -415,6 +405,16 @@ class Check(Answer):
             "broken": self.broken,
             **self.skew.to_dict(),
         }
+
+    def _listed(self, heavy: Iterable[HeavyKey]) -> list[Json]:
+        return [
+            {
+                "key": shown_key(each.key, self._placer.key_type),
+                "rows": each.rows,
+                "partition": each.partition,
+            }
+            for each in heavy
+        ]
 
     def _heaviest(self) -> list[HeavyKey]:
         # If the client places every key and every record is in its place, a key's rows are in one partition.

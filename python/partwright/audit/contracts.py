@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar, cast
 import pyarrow as pa
 
 from partwright import _upward
-from partwright._check import Fields, Json, counted
+from partwright._check import Fields, Json, counted, shown
 from partwright.audit.check import Check, CheckLimits
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_columns import key_arrays
@@ -144,7 +144,7 @@ class _Contract:
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str | None):
-            raise PartwrightError(f"key is the name of a column, not {self.key!r}")
+            raise PartwrightError(f"key is the name of a column, not {shown(self.key)}")
         if not self.new_check().has_contract:
             raise PartwrightError("a contract says something: give max_share, min_used or both")
 

@@ -6,25 +6,22 @@ import functools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import Json, counted
 from partwright.answer import Answer
-from partwright.audit.faulty_rules import follows_fault
+from partwright.audit.faulty_rules import Fault, follows_fault
 from partwright.audit.fingerprint_search import CandidateWriter, alike, follows, rules
+from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, TRUE, number
 from partwright.keys.client_profiles import client_names
 from partwright.keys.hashing import partition_for_key
-
-if TYPE_CHECKING:
-    from partwright.audit.faulty_rules import Fault
-    from partwright.audit.key_sums import Observed
 
 # Up to this share of unexplained records there is still one writer: strays are its exceptions.
 _UNEXPLAINED = 0.02

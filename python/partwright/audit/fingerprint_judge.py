@@ -29,7 +29,7 @@ from partwright.audit.fingerprint_search import (
     numbers_to_try,
     sample_of,
 )
-from partwright.audit.key_sums import Observed  # noqa: TC001 - the example above makes one
+from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import merged, rows_by_key
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key

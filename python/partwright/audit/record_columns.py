@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import MOST_LONG, first_line, shown, spelled
+from partwright._check import MOST_LONG, first_line, refused, shown, spelled
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
@@ -30,8 +30,12 @@ _LARGEST_SIZE = 2**31 - 1
 _RANGES = {"offset": "from 0 on", "size": f"from 0 to {_LARGEST_SIZE}", "timestamp": "of milliseconds"}
 
 
-def checked_n(n: SupportsIndex | None) -> int | None:
+def checked_n(n: SupportsIndex | None, parameter: str = "n") -> int | None:
     """Check a number of partitions; None means that it has to be found.
+
+    Args:
+        n: The number.
+        parameter: The name under which the caller gives it.
 
     Raises:
         PartwrightError: It is invalid.
@@ -42,7 +46,12 @@ def checked_n(n: SupportsIndex | None) -> int | None:
     """
     if n is None:
         return None
-    partition_for_key(None, n)
+    try:
+        partition_for_key(None, n)
+    except PartwrightError as error:
+        if parameter == "n" or error.reason is None:
+            raise
+        raise refused(n, spelled(parameter), error.reason).knowing(field=parameter) from None
     return index(n)
 
 

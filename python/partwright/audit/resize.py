@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,16 +25,13 @@ from partwright.answer import Answer
 from partwright.audit.check import Placer
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import most_rows, rows_by_partition, value_counts
-from partwright.audit.record_columns import counts, places
+from partwright.audit.record_columns import checked_n, counts, places
 from partwright.errors import PartwrightError
-from partwright.files.formats import in_one
+from partwright.files.formats import Column, in_one
 from partwright.files.scalars import FALSE, number, number_column
 from partwright.keys.columns import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
-
-if TYPE_CHECKING:
-    from partwright.files.formats import Column
 
 _HEAVY = 10
 # How many numbers of partitions around the requested one are compared, on each side.
@@ -153,6 +150,7 @@ class Resize(Answer):
         *,
         among: int | None = None,
     ) -> None:
+        checked_n(from_, "from_")
         refuse_same(from_, to, client, key_type)
         self._placer = Placer(from_, client, key_type)
         self.from_, self.to, self.client = index(from_), index(to), client
@@ -168,11 +166,6 @@ class Resize(Answer):
         self._drain_to: dict[int, int] = {}
         self._end: dict[int, int] = {}
         self._seen = Observed()
-
-    def __repr__(self) -> str:
-        of = f"of {counted(self.rows, 'row')}"
-        moved = counted(self.rows_moved, f"{of} moves", f"{of} move")
-        return f"Resize({self.from_} to {counted(self.to, 'partition')}: {moved})"
 
     @property
     def seen(self) -> int:
@@ -473,7 +466,8 @@ def refuse_same(from_: SupportsIndex, to: SupportsIndex, client: str, key_type: 
     Raises:
         PartwrightError: They are.
     """
-    _core.check(to, client, key_type)
+    _core.check(1, client, key_type)
+    checked_n(to, "to")
     if index(from_) == index(to):
         raise PartwrightError(
             f"the topic would keep its {counted(index(from_), 'partition')}: nothing would move"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 
-from partwright._check import MOST_MADE, Json, counted, listed, whole
+from partwright._check import MOST_MADE, Json, counted, listed, shown, whole
 from partwright.errors import PartwrightError
 from partwright.files.scalars import binary_column
 from partwright.keys.hashing import partition_for_key
@@ -156,7 +156,7 @@ def read_share(value: object, name: str) -> float | None:
     elif isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
         share = float(value)
     if trailing or not 0 < share <= 1:
-        raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {value!r}")
+        raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {shown(value)}")
     return share
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -32,15 +31,11 @@ from partwright._check import (
 from partwright.answer import Answer, Question
 from partwright.batching.scenario import CoreBroker, broker_of, core_scenario
 from partwright.cluster import Cluster
-from partwright.cluster.latency import latency_of, median
+from partwright.cluster.latency import Latency, latency_of, median
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
-from partwright.producer.records import ProducerRecords, Workload
-
-if TYPE_CHECKING:
-    from partwright.cluster.latency import Latency
-    from partwright.producer.records import RecordChunk
+from partwright.producer.records import ProducerRecords, RecordChunk, Workload
 
 SUMMARY = pa.schema(
     [

@@ -11,19 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from partwright._check import Fields, Json, counted, listed, options, shown
 from partwright.answer import Answer, Question
 from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
+from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import Workload
-
-if TYPE_CHECKING:
-    from partwright.cluster import Cluster
 
 BATCH_SIZES = (4_096, 16_384, 32_768, 65_536, 131_072)
 LINGERS_MS = (0, 5, 10, 20, 50, 100)

@@ -6,6 +6,7 @@ change makes a new `Cluster`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from partwright._check import (
     MOST_MADE,
     Json,
     counted,
+    is_path,
     listed,
     number,
     object_fields,
@@ -181,9 +183,9 @@ class Cluster:
         except PartwrightError:
             raise
         except TypeError:
-            raise PartwrightError(f"from_json takes text, not {shown(text)}") from None
+            raise PartwrightError(f"from_json takes text, not {shown(text)}{_if_path(text)}") from None
         except (ValueError, RecursionError) as error:
-            raise PartwrightError(f"this is not JSON of a cluster: {error}") from None
+            raise PartwrightError(f"this is not JSON of a cluster: {error}{_if_path(text)}") from None
         return cls.from_dict(read, strict=strict)
 
     @classmethod
@@ -374,6 +376,14 @@ class Cluster:
         more = len(self.topics) - len(of_topics)
         brokers = counted(len(self.brokers), "broker")
         return f"Cluster({'; '.join([brokers, *of_topics, *([counted(more, 'more topic')] if more > 0 else [])])})"
+
+
+def _if_path(text: object) -> str:
+    """The end of a sentence about JSON that may be a file's name instead of its text."""
+    name = os.fsdecode(text) if is_path(text) else ""
+    if name[:1] in {"", "{", "["} or not name.isprintable():
+        return ""
+    return f"; of a file, pass its text: Cluster.from_json(Path({shown(name)}).read_text())"
 
 
 def check_cluster(cluster: object) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from partwright._check import Json
 from partwright.answer import Answer
 from partwright.documents.sentences import of_reading
 from partwright.errors import PartwrightError
+from partwright.rendering.document import Document
 from partwright.rendering.text import label
-
-if TYPE_CHECKING:
-    from partwright._check import Json
-    from partwright.rendering.document import Document
 
 __all__ = ["document"]
 

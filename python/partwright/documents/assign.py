@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from partwright._check import Json, counted, span
+from partwright._check import Json, counted, meant, span
 from partwright.assignors.current_group import GroupNow
 from partwright.assignors.mixed.group_leaders import LeaderAnswer
 from partwright.documents.sentences import ends, named
@@ -38,6 +38,11 @@ _FEW, _RANGES, _TOPICS = 3, 8, 6
 _MEMBER, _TOPIC = columns(member="member|text", topic="topic|text")
 _COUNT = Column("partitions", "partitions")
 
+NO_MEMBERS = Verdict(
+    "open", "The group has no members, so nobody reads anything.", "The group has no members"
+)
+"""The verdict on a group without members."""
+
 Pairs = list[tuple[str, int]]
 
 
@@ -54,7 +59,7 @@ def document(answer: Assignment | LeaderAnswer | GroupNow) -> Document:
         sections = _members(reads)
     else:
         title, json = "Who reads what", answer.json_object()
-        lists = json["assignment"]
+        lists = json.get("assignment", {})
         verdicts = (
             _of_leader(answer)
             if isinstance(answer, LeaderAnswer)
@@ -70,8 +75,7 @@ def document(answer: Assignment | LeaderAnswer | GroupNow) -> Document:
 def _of_assignment(assignment: Assignment, assignor: str) -> Iterator[Verdict]:
     """Who is idle, who has the most, and what to try; then whether chance decided."""
     if not len(assignment.members):
-        words = "The group has no members"
-        yield Verdict("open", f"{words}, so nobody reads anything.", words)
+        yield NO_MEMBERS
         return
     spread, partitions = assignment.spread(), len(assignment.lists.values)
     counts = {name: len(pairs) for name, pairs in assignment.to_dict().items()}
@@ -92,8 +96,19 @@ def _of_assignment(assignment: Assignment, assignor: str) -> Iterator[Verdict]:
     else:
         more = _evenness(assignment, counts)
     yield Verdict("open" if idle and spread.max and unread <= 0 else "said", f"{words}{more}.", words)
+    yield from no_such_topics(assignment.absent_topics, assignment.topics)
     if assignment.chance:
         yield Verdict("open", f"This is one of several answers: {assignment.chance.why}.")
+
+
+def no_such_topics(absent_topics: Sequence[str], topics: Iterable[str]) -> Iterator[Verdict]:
+    """That members subscribe to topics that the group lacks, and which one was meant."""
+    if absent_topics:
+        known = [name for name in topics if name not in absent_topics]
+        near = next(filter(None, (meant(name, known) for name in absent_topics)), ".")
+        are = "is" if len(absent_topics) == 1 else "are"
+        words = f"Members subscribe to {named(absent_topics, _FEW)}, which {are} not among the topics"
+        yield Verdict("open", f"{words}{near}")
 
 
 def _evenness(assignment: Assignment, counts: Mapping[str, int]) -> str:

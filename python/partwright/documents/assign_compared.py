@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import all_of, counted, span
+from partwright.documents.assign import NO_MEMBERS, no_such_topics
 from partwright.documents.sentences import named
 from partwright.rendering.colours import assignors, in_order
 from partwright.rendering.document import (
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 def document(comparison: Comparison) -> Document:
     """Which assignor to take, then the figures of each; one that has no assignment is only in the verdicts."""
     able = [each for each in comparison if each.error is None]
-    first, *others = _verdicts(able)
+    first, *others = _verdicts(able) if comparison.members else [NO_MEMBERS]
     failing = (Verdict("fails", each.error) for each in comparison if each.error is not None)
     sections = [_figures(comparison, able)] if able else []
     title, answer = "Assignors side by side", comparison.to_dict()
-    return answered(title, (first, *failing, *others), sections, answer, comparison.assumed)
+    missing = no_such_topics(comparison.absent_topics, comparison.topics)
+    return answered(title, (first, *missing, *failing, *others), sections, answer, comparison.assumed)
 
 
 def _verdicts(able: Sequence[Compared]) -> Iterator[Verdict | str]:

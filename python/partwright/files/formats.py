@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import counted, first_line, meant
+from partwright._check import counted, first_line, meant, shown
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def no_column(
     by = f" ({option})" if option else ""
     more = "" if near else hint
     return PartwrightError(
-        f"there is no {what} {name!r}{by} in {path!r}{introduction} {listed(names)}{more}", path=path
+        f"there is no {what} {shown(name)}{by} in {path!r}{introduction} {listed(names)}{more}", path=path
     )
 
 

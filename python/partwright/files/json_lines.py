@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from partwright._check import counted
+from partwright._check import counted, spelled
 from partwright.errors import PartwrightError
 from partwright.files.formats import Records, in_one, no_column, picked, taken
 from partwright.files.lines import Block, LineReader, with_inserted
@@ -255,7 +255,7 @@ class JsonRecords(Records):
         hint = (
             ""
             if column.type != pa.string() or isinstance(value, str)
-            else ": name the --key-type of its producer"
+            else f": name the key type of its producer with {spelled('key_type')}"
         )
         raise PartwrightError(
             f"{self._what} {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not "

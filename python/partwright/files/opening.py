@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 
-from partwright._check import first_line, meant, spelled
+from partwright._check import first_line, meant, shown, spelled
 from partwright.errors import PartwrightError
 from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
@@ -96,7 +96,9 @@ def open_records(
         MissingExtraError: The file needs a package that is missing.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise PartwrightError(f"a delimiter is one ASCII character other than a quote, not {delimiter!r}")
+        raise PartwrightError(
+            f"a delimiter is one ASCII character other than a quote, not {shown(delimiter)}"
+        )
 
     def known(name: str) -> bool:
         return format_name is not None or named_format(name) is not None

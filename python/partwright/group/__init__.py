@@ -1,8 +1,8 @@
 """Simulated consumer groups: rebalances, generations, fencing, and who reads what for how long.
 
 >>> timeline = play({"topics": {"p": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"})
->>> timeline
-Timeline(3 members, 3 generations, 1 partition moved, 4.414 s without a reader)
+>>> len(timeline.members), timeline.cost.generations, timeline.cost.moved, timeline.cost.unowned_s
+(3, 3, 1, 4.414)
 """
 
 from partwright.group.coordinator import ClassicGroup, ConsumerGroup

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from partwright._check import Json, counted, shown, whole
+from partwright._check import Json, shown, whole
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.group.readers import Readers, chart
@@ -70,13 +70,6 @@ class Timeline(Answer):
         self._topics = list(script.topics)
         self.members = script.members
         self.ended_ms, self.is_settled = timeline.end()
-
-    def __repr__(self) -> str:
-        cost = self.cost
-        return (
-            f"Timeline({counted(len(self.members), 'member')}, {counted(cost.generations, 'generation')}, "
-            f"{counted(cost.moved, 'partition')} moved, {cost.unowned_s:g} s without a reader)"
-        )
 
     def to_arrow(self) -> pa.Table:
         """The main table: `partitions`."""

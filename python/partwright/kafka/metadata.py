@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from partwright._check import shown
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import admin_client
@@ -50,7 +51,9 @@ def live_cluster(
     names = None if topics is None else _names(topics)
     # Neither NaN nor a timeout that no socket accepts.
     if type(timeout) not in {int, float} or not 0 < timeout <= _LONGEST:
-        raise PartwrightError(f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {timeout!r}")
+        raise PartwrightError(
+            f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {shown(timeout)}"
+        )
     if source is None or isinstance(source, str):
         with admin_client(configured(kafka_config, source), timeout) as admin:
             return _of_address(admin, names)
@@ -76,11 +79,11 @@ def _of_client(source: object, names: Sequence[str] | None, timeout: float) -> C
 
 def _names(topics: Iterable[str]) -> list[str]:
     if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
-        raise PartwrightError(f"topics is a list of names, not {topics!r}")
+        raise PartwrightError(f"topics is a list of names, not {shown(topics)}")
     names = list(topics)
     for name in names:
         if not isinstance(name, str):
-            raise PartwrightError(f"a topic's name is text, not {name!r}")
+            raise PartwrightError(f"a topic's name is text, not {shown(name)}")
         check_topic_name(name)
     return names
 

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.columns import as_arrow, is_single
-from partwright.keys.hashing import encode, partition_for_key
+from partwright.keys.hashing import Column, Key, encode, partition_for_key
 from partwright.keys.key_text import shown_key
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from partwright.keys.hashing import Column, Key
 
 # How the tools print a numeric key: kcat's pack format, and Kafka's deserializer class.
 _NUMBERS = {"java:short": (">h", "Short"), "java:int": (">i", "Integer"), "java:long": (">q", "Long")}

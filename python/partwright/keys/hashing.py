@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
 from functools import update_wrapper
 from typing import (
     TYPE_CHECKING,
@@ -16,20 +18,22 @@ from typing import (
     TypeVar,
     overload,
 )
+from uuid import UUID
 
 import pyarrow as pa
 
 from partwright import _core, _upward
+from partwright._check import shown
+from partwright.errors import KeyTypeError
 from partwright.keys.columns import as_column, is_expression, is_single, single_column
 from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
-    from datetime import date
-    from decimal import Decimal
-    from uuid import UUID
-
     from polars import Expr, Series
+else:
+    # Who asks for a function's hints at run time gets them without polars, which is an extra.
+    Expr = Series = Any
 
 __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "placer"]
 
@@ -54,9 +58,9 @@ class ArrowStream(Protocol):
         """Arrow's stream capsule."""
 
 
+Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | Decimal | date | UUID
+Column: TypeAlias = ArrowArray | ArrowStream | Sequence[Key | None]
 if TYPE_CHECKING:
-    Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | Decimal | date | UUID
-    Column: TypeAlias = ArrowArray | ArrowStream | Sequence[Key | None]
     _Polars = TypeVar("_Polars", Expr, Series)
 
 
@@ -195,7 +199,7 @@ def partition_for_key(
         >>> partition_for_key(42, 12)
         Traceback (most recent call last):
             ...
-        partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int, java:long or digits (the number as text)
+        partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int, java:long or digits (the number as text), with key_type=
     """  # noqa: E501 - the error's sentence is one line
     if isinstance(keys, pa.Array):
         # Spark calls it for every batch, so nothing is looked up again.
@@ -303,9 +307,15 @@ def coordinator_partition(
             pa.int32(),
             _PARTITION,
         )
-    if is_single(ids):
-        return kind.of_bytes(_single_bytes(ids, None), n)
-    return _upward.series_like(ids, kind.of_column(as_column(ids, None), n), _PARTITION)
+    try:
+        if is_single(ids):
+            return kind.of_bytes(_single_bytes(ids, None), n)
+        partitions = kind.of_column(as_column(ids, None), n)
+    except KeyTypeError as error:
+        if error.field != "key_type":
+            raise
+        raise KeyTypeError(f"an id is text, or its UTF-8 bytes, not {shown(ids)}", value=ids) from None
+    return _upward.series_like(ids, partitions, _PARTITION)
 
 
 @overload

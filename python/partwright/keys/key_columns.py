@@ -72,6 +72,12 @@ def record_columns(
         >>> [[column.to_pylist() for column in piece] for piece in record_columns({"user": ["a"], "at": [7]}, ["user"])]
         [[['a']]]
     """
+    if hasattr(records, "mapInArrow"):
+        # It has Arrow's stream, too, but that would bring all of it into this process.
+        raise KeyTypeError(
+            "a Spark DataFrame is read by Spark: call check, fingerprint, resize or check_copartition of "
+            "partwright.spark, or pass df.toArrow()"
+        )
     for batch in _batches(records, names, key_type):
         for first in range(0, batch.num_rows, _MOST_ROWS):
             yield tuple(batch.slice(first, _MOST_ROWS).columns)

@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from partwright import _core
+from partwright._check import shown
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def read_key(text: str, key_type: str | None) -> str | bytes | float | Decimal |
         return _number(text, key_type, float)
     if key_type == "java:boolean":
         if text.lower() not in _BOOLEANS:
-            raise PartwrightError(f"key type java:boolean takes true or false, not {text!r}")
+            raise PartwrightError(f"key type java:boolean takes true or false, not {shown(text)}")
         return _BOOLEANS[text.lower()]
     if key_type in {"bytes", "confluent:strip-id"}:
         return os.fsencode(text)
@@ -134,7 +135,7 @@ def _of_form(text: str, key_type: str) -> Decimal | date:
             return Decimal(text)
         return (date if key_type == "iso-date" else datetime).fromisoformat(text)
     except (ValueError, DecimalException):
-        raise PartwrightError(f"key type {key_type} takes {_FORMS[key_type]}, not {text!r}") from None
+        raise PartwrightError(f"key type {key_type} takes {_FORMS[key_type]}, not {shown(text)}") from None
 
 
 def _number(text: str, key_type: str, kind: type[int | float]) -> int | float:
@@ -145,5 +146,5 @@ def _number(text: str, key_type: str, kind: type[int | float]) -> int | float:
     number = read_one(text, text_type(key_type))
     if number is None:
         what = "a whole number" if kind is int else "a number"
-        raise PartwrightError(f"key type {key_type} takes {what}, not {text!r}")
+        raise PartwrightError(f"key type {key_type} takes {what}, not {shown(text)}")
     return kind(number)

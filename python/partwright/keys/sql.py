@@ -32,15 +32,13 @@ def kafka_partition(
         [10, None]
     """
     if n is None:
-        raise PartwrightError(
-            "kafka_partition takes a key and n, the topic's number of partitions, and n is missing"
-        )
+        raise PartwrightError("it takes a key and n, the topic's number of partitions, and n is missing")
 
     def place(keys: pa.Array, settings: Fields) -> pa.Array:
         count, named = settings["n"], settings.get("client", "java")
         for name, setting in (("n, the number of partitions,", count), ("client", named)):
             if setting is None:
-                raise PartwrightError(f"kafka_partition: {name} is NULL")
+                raise PartwrightError(f"{name} is NULL")
         return hashing.partition_for_key(keys, count, named, settings.get("key_type"))
 
     return _by_group(key, {"n": n, "client": client, "key_type": key_type}, place)
@@ -64,6 +62,24 @@ def kafka_murmur2(
         return hashing.murmur2(keys, key_type=settings.get("key_type"))
 
     return _by_group(key, {"key_type": key_type}, hash_keys)
+
+
+def as_named(function: Callable[..., pa.Array], name: str) -> Callable[..., pa.Array]:
+    """An SQL function under one of its names, with which its errors begin.
+
+    Examples:
+        >>> as_named(kafka_partition, "partition_for_key")(pa.array(["a"]), pa.nulls(1))
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: partition_for_key: n, the number of partitions, is NULL
+    """
+
+    def named(*columns: pa.Array, **settings: pa.Array) -> pa.Array:
+        try:
+            return function(*columns, **settings)
+        except PartwrightError as error:
+            raise error.within(name) from None
+
+    return named
 
 
 def _by_group(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from partwright._check import Json
 from partwright.answer import Answer
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from partwright.migration.scan import Scan
+from partwright.migration.scan import Scan
 
 
 @dataclass(frozen=True)

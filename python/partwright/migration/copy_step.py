@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partwright._check import Json, counted, shown
 from partwright.errors import BrokerError, PartwrightError
@@ -17,12 +17,13 @@ from partwright.kafka.reading import records
 from partwright.kafka.topics import NewTopic, cluster_id, create_topic
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
-from partwright.migration.groups import groups_of
+from partwright.migration.groups import MigratedGroup, groups_of
 from partwright.migration.ledger import MigrationLedger, State
 from partwright.migration.ledger import settings_of as asked_for
 from partwright.migration.scan import refuse_scattered, scan_topic
-from partwright.migration.settings import Side
+from partwright.migration.settings import Migration, Side
 from partwright.migration.topics import (
+    DescribedTopic,
     alter,
     describe_target,
     described_topic,
@@ -39,11 +40,6 @@ from partwright.migration.topics import (
 )
 from partwright.migration.translate import Translation, committed_or_begin
 from partwright.migration.writer import MigrationWriter
-
-if TYPE_CHECKING:
-    from partwright.migration.groups import MigratedGroup
-    from partwright.migration.settings import Migration
-    from partwright.migration.topics import DescribedTopic
 
 _LAG = 1000
 _MOST_BYTES = 1_000_000

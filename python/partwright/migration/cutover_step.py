@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
+from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.copy_step import (
     finished_before,
@@ -20,18 +20,12 @@ from partwright.migration.copy_step import (
     step_answer,
     translated,
 )
-from partwright.migration.groups import commit, groups_of, refuse_running
-from partwright.migration.ledger import MigrationLedger, MovedGroup
+from partwright.migration.groups import MigratedGroup, commit, groups_of, refuse_running
+from partwright.migration.ledger import MigrationLedger, MovedGroup, State
+from partwright.migration.settings import Migration, Side
 from partwright.migration.topics import alter, describe_target, described_topic, source_of
 from partwright.migration.translate import committed_or_begin
 from partwright.migration.writer import MigrationWriter
-
-if TYPE_CHECKING:
-    from partwright.migration.answer import MigrationStep
-    from partwright.migration.groups import MigratedGroup
-    from partwright.migration.ledger import State
-    from partwright.migration.settings import Migration, Side
-
 
 # For this many seconds no record may arrive in the old topic.
 _STILL_S = 2.0

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copy_step import finished_before
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import MigrationLedger
 from partwright.migration.scan import scan_topic
+from partwright.migration.settings import Migration
 from partwright.migration.topics import described_topic, is_there, refuse_foreign, settings_of, source_of
-
-if TYPE_CHECKING:
-    from partwright.migration.settings import Migration
 
 # A copy, which scans too, takes about this many times as long as the scan; see benches/python/migrating.py.
 _COPY_OVER_SCAN = 2.5

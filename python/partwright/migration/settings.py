@@ -6,18 +6,15 @@ The new partition of each record follows: by its key, or, if the client does not
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import at_least_one
+from partwright._check import at_least_one, shown
 from partwright.errors import PartwrightError
+from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import placer
-
-if TYPE_CHECKING:
-    from partwright.kafka.connection import KafkaConfig
 
 
 class RecordPlacement:
@@ -136,7 +133,9 @@ class Migration:
                 value=self.target.topic,
             )
         if self.order not in {None, *ORDERS}:
-            raise PartwrightError(f"the order is {' or '.join(ORDERS)}, not {self.order!r}", value=self.order)
+            raise PartwrightError(
+                f"the order is {' or '.join(ORDERS)}, not {shown(self.order)}", value=self.order
+            )
 
     @property
     def ledger(self) -> str:

@@ -9,27 +9,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from partwright.kafka.reading import headers_of, records
+from partwright.kafka.reading import Record, headers_of, records
+from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Older
 from partwright.migration.copy_step import finished_before, not_begun, step_answer
 from partwright.migration.groups import groups_of
-from partwright.migration.ledger import MigrationLedger
-from partwright.migration.settings import placement
+from partwright.migration.ledger import MigrationLedger, State
+from partwright.migration.settings import Migration, Side, placement
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, settings_of, source_of
-from partwright.migration.translate import committed_or_begin
-
-if TYPE_CHECKING:
-    from partwright.kafka.reading import Record
-    from partwright.migration.answer import MigrationStep
-    from partwright.migration.ledger import State
-    from partwright.migration.settings import Migration, Side
-    from partwright.migration.topics import DescribedTopic
-    from partwright.migration.translate import Slice
+from partwright.migration.topics import DescribedTopic, describe_target, settings_of, source_of
+from partwright.migration.translate import Slice, committed_or_begin
 
 
 def verify(

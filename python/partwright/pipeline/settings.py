@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from partwright import _core
+from partwright._check import shown
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.bounds import WHOLE, Bounds
@@ -332,7 +333,7 @@ class RunSettings:
         if not stays and (option := _first_given(for_topics)):
             yield f"{option} is for a topic that stays: name one with --to kafka://host:port"
         if self.null_keys not in {"spread", "producer"}:
-            yield f"--null-keys takes spread or producer, not {self.null_keys!r}"
+            yield f"--null-keys takes spread or producer, not {shown(self.null_keys)}"
         if self.null_keys == "producer" and (option := _first_given(placed)):
             yield f"{option} needs to know where each record goes: leave out --null-keys producer"
         if self.state is not None and not self.is_marked:
@@ -409,7 +410,7 @@ def parse_target(
         return ParquetTarget(_address(folder) if _ADDRESS.match(folder) else Path(folder)), None
     raise PartwrightError(
         "--to takes kafka://host:port or parquet:DIR, a folder of this machine or an address such as "
-        f"s3a://bucket/path, not {text!r}"
+        f"s3a://bucket/path, not {shown(text)}"
     )
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright._check import counted, shown
-from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
+from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.user_code import called, made
 

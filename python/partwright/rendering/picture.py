@@ -58,7 +58,7 @@ def checked_path(file: str | os.PathLike[str], what: str, suffixes: Sequence[str
         raise PartwrightError(f"a {what}'s path has no NUL: {str(path)!r}")
     if path.suffix.lower() not in suffixes:
         forms = enumeration(suffixes).replace(" and ", " or ")
-        raise PartwrightError(f"a {what} is a {forms} file by its suffix, not {str(path)!r}")
+        raise PartwrightError(f"a {what} is a {forms} file by its suffix, not {shown(str(path))}")
     return path
 
 

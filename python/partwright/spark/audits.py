@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -16,8 +16,10 @@ from pyspark.sql import functions as sf
 from partwright._check import counted, options, spelled
 from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
-from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, both_sides, meet
+from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, Meeting, both_sides, meet
+from partwright.audit.fingerprint_answer import Fingerprint
 from partwright.audit.fingerprint_judge import judge
+from partwright.audit.key_sums import Observed
 from partwright.audit.record_columns import checked_n
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
@@ -37,11 +39,6 @@ from partwright.spark.sums_by_key import (
     summed_again,
     sums,
 )
-
-if TYPE_CHECKING:
-    from partwright.audit.copartition import Meeting
-    from partwright.audit.fingerprint_answer import Fingerprint
-    from partwright.audit.key_sums import Observed
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2

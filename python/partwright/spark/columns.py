@@ -22,6 +22,7 @@ from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
 from partwright import _core
+from partwright._check import shown
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.engines import arrow, jvm
@@ -134,7 +135,7 @@ def as_column(col: str | Column, name: str = "col") -> Column:
             raise PartwrightError("no Spark session is active: start one before you name a column") from None
     if arrow.is_column(col):
         return col
-    raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")
+    raise PartwrightError(f"{name} must be a column's name or a Column, not {shown(col)}")
 
 
 def shown_name(col: str | Column) -> str:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
-from partwright.keys.sql import kafka_murmur2, kafka_partition
+from partwright.keys.sql import as_named, kafka_murmur2, kafka_partition
 from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, choose_engine
 from partwright.spark.executors.replies import is_classic
@@ -74,7 +74,7 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     if choose_engine(engine, spark) == JVM:
         _register_expressions(spark, classic)
     else:
-        functions |= {name: (function, IntegerType()) for name, function in _OF_KEYS.items()}
+        functions |= {name: (as_named(function, name), IntegerType()) for name, function in _OF_KEYS.items()}
     for name, (function, returns) in functions.items():
         spark.udf.register(name, arrow.sql_function(name, function, returns))
 

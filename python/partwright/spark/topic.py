@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex, cast
+from typing import SupportsIndex, cast
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column as SparkColumn
@@ -15,17 +15,13 @@ from pyspark.sql import functions as sf
 from partwright._check import counted, options
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import TopicPart
-from partwright.kafka.connection import configured
+from partwright.kafka.connection import KafkaConfig, KafkaConfigLike, configured
 from partwright.kafka.point_reads import assign_json
 from partwright.kafka.records import extent
 from partwright.kafka.topics import check_topic_name
-from partwright.keys.hashing import encode, partition_for_key
+from partwright.keys.hashing import Column, Key, encode, partition_for_key
 from partwright.spark.connector import no_connector, spark_options, windows_read
 from partwright.spark.executors.replies import is_classic
-
-if TYPE_CHECKING:
-    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
-    from partwright.keys.hashing import Column, Key
 
 # This key type shortens the record's key only for the hash.
 _OF_THE_HASH = "confluent:strip-id"

@@ -36,13 +36,13 @@ pub enum RefusedValue {
 #[non_exhaustive]
 pub enum Error {
     /// A topic has 1 to 2^31-1 partitions.
-    #[error("the number of partitions must be from 1 to 2147483647, not {value}")]
+    #[error("n, the number of partitions, {}", from_one(*value))]
     Partitions {
         /// The value that was given.
         value: i64,
     },
     /// No client profile has this name.
-    #[error("there is no client {name:?}{}", clients(nearest, known))]
+    #[error("there is no client {}{}", quoted(name), clients(nearest, known))]
     UnknownClient {
         /// The name that was given.
         name: String,
@@ -52,7 +52,7 @@ pub enum Error {
         nearest: Vec<&'static str>,
     },
     /// No key type has this name.
-    #[error("there is no key type {name:?}; known: {}{}", known.join(", "), hint(nearest))]
+    #[error("there is no key type {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
     UnknownKeyType {
         /// The name that was given.
         name: String,
@@ -62,7 +62,7 @@ pub enum Error {
         nearest: Vec<&'static str>,
     },
     /// No assignor has this name.
-    #[error("there is no assignor {name:?}; known: {}{}", known.join(", "), hint(nearest))]
+    #[error("there is no assignor {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
     UnknownAssignor {
         /// The name that was given.
         name: String,
@@ -72,7 +72,7 @@ pub enum Error {
         nearest: Vec<&'static str>,
     },
     /// No client has an assignor of this name and version.
-    #[error("there is no assignor {name:?}: {reason}{}", hint(nearest))]
+    #[error("there is no assignor {}: {reason}{}", quoted(name), hint(nearest))]
     UnknownClientAssignor {
         /// The name that was given.
         name: String,
@@ -82,7 +82,7 @@ pub enum Error {
         nearest: Vec<&'static str>,
     },
     /// No strategy has this name.
-    #[error("there is no strategy {name:?}; known: {}{}", known.join(", "), hint(nearest))]
+    #[error("there is no strategy {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
     UnknownStrategy {
         /// The name that was given.
         name: String,
@@ -159,6 +159,14 @@ pub enum Error {
     /// The type of a column has no key bytes, or none under this key type.
     #[error("{0}")]
     KeyType(String),
+    /// The type of a column has key bytes only under a key type, and none is named.
+    #[error("{kind} has no key bytes of its own: name the key type that its producer writes, {choice}")]
+    NoKeyType {
+        /// The column's type.
+        kind: String,
+        /// The key types that take it.
+        choice: &'static str,
+    },
     /// One value has no key bytes under the key type.
     #[error("row {row}: {reason}")]
     Value {
@@ -216,8 +224,14 @@ impl Error {
             ..Known::default()
         };
         match self {
-            Self::Partitions { value } => {
-                Known { value: Some(RefusedValue::Number(*value)), ..Known::default() }
+            Self::Partitions { value } => Known {
+                field: Some("n"),
+                value: Some(RefusedValue::Number(*value)),
+                reason: Some(from_one(*value)),
+                ..Known::default()
+            },
+            Self::NoKeyType { .. } => {
+                Known { field: Some("key_type"), reason: Some(self.to_string()), ..Known::default() }
             }
             Self::UnknownClient { name, .. } => named("client", name),
             Self::UnknownKeyType { name, .. } => named("key_type", name),
@@ -256,6 +270,19 @@ impl Error {
     }
 }
 
+/// A name as part of a sentence; a very long one is cut.
+fn quoted(name: &str) -> String {
+    const LONGEST: usize = 80;
+    if name.chars().count() <= LONGEST {
+        return format!("{name:?}");
+    }
+    format!("{:?}...", name.chars().take(LONGEST).collect::<String>())
+}
+
+fn from_one(value: i64) -> String {
+    format!("must be from 1 to 2147483647, not {value}")
+}
+
 fn at_least(least: i64, value: i64) -> String {
     format!("must be at least {least}, not {value}")
 }
@@ -279,6 +306,9 @@ mod tests {
         assert_eq!(refused.to_string(), "row 10: no number");
         assert_eq!(refused.known().row, Some(10));
         assert_eq!(refused.known().reason.as_deref(), Some("no number"));
+
+        let unknown = Error::UnknownStrategy { name: "x".repeat(10_000), known: vec![], nearest: vec![] };
+        assert_eq!(unknown.to_string(), format!("there is no strategy {:?}...; known: ", "x".repeat(80)));
 
         let malformed = Error::Malformed { row: 2 };
         let reason = malformed.known().reason.unwrap_or_default();

@@ -25,10 +25,8 @@ impl<'py> FromPyObject<'_, 'py> for PartitionCount {
             None => Err(refused_argument(
                 "n",
                 &object,
-                format!(
-                    "the number of partitions must be a whole number from 1 to 2147483647, not {}",
-                    shown(object)
-                ),
+                "n, the number of partitions,",
+                format!("must be a whole number from 1 to 2147483647, not {}", shown(object)),
             )),
         }
     }
@@ -48,9 +46,8 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
             object.extract::<usize>().ok()
         };
         number.filter(|number| *number > 0).map(Self).ok_or_else(|| {
-            let sentence =
-                format!("the number of threads must be a whole number from 1 on, not {}", shown(object));
-            refused_argument("threads", &object, sentence)
+            let reason = format!("must be a whole number from 1 on, not {}", shown(object));
+            refused_argument("threads", &object, "the number of threads", reason)
         })
     }
 }
@@ -89,8 +86,8 @@ pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
 ) -> PyResult<T> {
     let text = object.cast::<PyString>().ok();
     let Some(name) = text.as_ref().and_then(|text| text.to_str().ok()) else {
-        let sentence = format!("{} {what} is named by text, not {}", article(what), shown(object));
-        return Err(refused_argument(field, &object, sentence));
+        let reason = format!("is named by text, not {}", shown(object));
+        return Err(refused_argument(field, &object, &format!("{} {what}", article(what)), reason));
     };
     Ok(name.parse().map_err(BoundaryError::from)?)
 }

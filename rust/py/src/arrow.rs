@@ -155,11 +155,10 @@ impl ArrowColumn {
     /// Refuses UUIDs unless the key type is given: they are binary, but producers usually do not write the 16 bytes.
     fn refuse_uuids(&self, key_type: Option<KeyType>) -> CoreResult<()> {
         if key_type.is_none() && self.of_uuids {
-            return Err(CoreError::KeyType(
-                "uuid has no key bytes of its own: name the key type that its producer writes, java:uuid \
-                 (36 characters) or bytes (16)"
-                    .to_owned(),
-            ));
+            return Err(CoreError::NoKeyType {
+                kind: "uuid".to_owned(),
+                choice: "java:uuid (36 characters) or bytes (16)",
+            });
         }
         Ok(())
     }

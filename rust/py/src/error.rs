@@ -37,8 +37,13 @@ impl From<BoundaryError> for PyErr {
         match error {
             BoundaryError::Python(error) => error,
             BoundaryError::Core(error) => {
-                let is_type = matches!(error, partwright_core::Error::KeyType(_));
-                let class = if is_type { "KeyTypeError" } else { "PartwrightError" };
+                use partwright_core::Error::{KeyType, NoKeyType};
+                if matches!(error, NoKeyType { .. }) {
+                    let sentence = format!("{error}, with {}", spelled("key_type"));
+                    let known = Known { reason: Some(sentence.clone()), ..error.known() };
+                    return raise("KeyTypeError", sentence, known, None);
+                }
+                let class = if matches!(error, KeyType(_)) { "KeyTypeError" } else { "PartwrightError" };
                 raise(class, error.to_string(), error.known(), None)
             }
             BoundaryError::Single(reason) => raise(
@@ -120,8 +125,24 @@ pub(crate) fn refusal(sentence: String) -> PyErr {
 }
 
 /// Makes a `PartwrightError` about an argument.
-pub(crate) fn refused_argument(field: &'static str, object: &Bound<'_, PyAny>, sentence: String) -> PyErr {
-    raise("PartwrightError", sentence, Known { field: Some(field), ..Known::default() }, Some(object))
+pub(crate) fn refused_argument(
+    field: &'static str,
+    object: &Bound<'_, PyAny>,
+    what: &str,
+    reason: String,
+) -> PyErr {
+    let sentence = format!("{what} {reason}");
+    let known = Known { field: Some(field), reason: Some(reason), ..Known::default() };
+    raise("PartwrightError", sentence, known, Some(object))
+}
+
+/// An argument as a sentence names it, which in a command is an option.
+fn spelled(argument: &str) -> String {
+    Python::attach(|py| {
+        let words = py.import("partwright._check")?.getattr("spelled")?.call1((argument,))?;
+        words.extract::<String>()
+    })
+    .unwrap_or_else(|_| format!("{argument}="))
 }
 
 /// Makes an exception of `partwright.errors` with all its facts. These are Python classes, because one of them has two

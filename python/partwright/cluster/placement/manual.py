@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, number, shown
-from partwright.cluster.brokers import read_brokers
+from partwright.cluster.brokers import Broker, read_brokers
+from partwright.cluster.metadata import Cluster
 from partwright.cluster.placement.replicas import Placement
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.cluster.brokers import Broker
-    from partwright.cluster.metadata import Cluster
 
 # The characters that Java's String.trim removes.
 _BLANKS = "".join(map(chr, range(33)))

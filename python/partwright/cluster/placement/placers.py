@@ -14,17 +14,21 @@ start and a shift, are arguments here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from partwright import _core
 from partwright._check import all_of, at_least_one, listed, shown
-from partwright.cluster.brokers import check_racks, common_racks, enough_brokers, listed_brokers, read_brokers
+from partwright.cluster.brokers import (
+    Broker,
+    check_racks,
+    common_racks,
+    enough_brokers,
+    listed_brokers,
+    read_brokers,
+)
+from partwright.cluster.metadata import Cluster
 from partwright.cluster.placement.replicas import Placement, placed_by_core
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.cluster.brokers import Broker
-    from partwright.cluster.metadata import Cluster
 
 
 def striped(

@@ -7,19 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import Json, counted, span
+from partwright._check import Json
 from partwright.answer import Answer
-from partwright.cluster.brokers import Partition
+from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.broker_losses import losses
-from partwright.cluster.reassignment.moves import elections_json, in_batches, plan_json, plan_of
+from partwright.cluster.reassignment.broker_losses import ClusterLoss, losses
+from partwright.cluster.reassignment.moves import Batch, Move, elections_json, in_batches, plan_json, plan_of
 
 if TYPE_CHECKING:
+    # Clusters are read and placed without pyarrow.
     import pyarrow as pa
-
-    from partwright.cluster.brokers import Broker
-    from partwright.cluster.reassignment.broker_losses import ClusterLoss
-    from partwright.cluster.reassignment.moves import Batch, Move
 
 
 class BrokerChange(NamedTuple):
@@ -90,7 +87,7 @@ class Reassignment(Answer):
         >>> from partwright.cluster.placement import modulo
         >>> plan = reassign(modulo(range(2), 6, 2).to_cluster("t"), add=[2])
         >>> plan
-        Reassignment(4 replicas of 12 move to 3 brokers; 4 replicas and 2 leaders each)
+        <Reassignment: 4 of 12 replicas move, and 2 partitions get another preferred leader.>
     """
 
     before: Cluster
@@ -276,15 +273,6 @@ class Reassignment(Answer):
             "plan": plan_of(self.moves),
             "batches": [each.to_dict() for each in self.parts],
         }
-
-    def __repr__(self) -> str:
-        replicas = sum(each.replicas for each in self.brokers)
-        stay = [each for each in self.brokers if each.stays]
-        loads = {name: [getattr(one, name) for one in stay] for name in ("replicas", "leaders")}
-        each = " and ".join(f"{span(min(load), max(load))} {name}" for name, load in loads.items())
-        brokers = counted(len(stay), "broker")
-        moved = counted(self.replicas_moved, f"replica of {replicas} moves", f"replicas of {replicas} move")
-        return f"Reassignment({moved} to {brokers}; {each} each)"
 
 
 def thin(cluster: Cluster, topics: Sequence[str]) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from partwright._check import counted, options, shown
 from partwright.answer import Question
-from partwright.cluster.metadata import check_cluster
+from partwright.cluster.brokers import Broker, Partition
+from partwright.cluster.metadata import Cluster, check_cluster
 from partwright.cluster.reassignment.answer import (
     MoveBounds,
     Reassignment,
@@ -31,10 +31,6 @@ from partwright.cluster.reassignment.problem import Problem, fewest_bytes, fewes
 from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from partwright.cluster.brokers import Broker, Partition
-    from partwright.cluster.metadata import Cluster
 
 
 @dataclass(frozen=True, slots=True)

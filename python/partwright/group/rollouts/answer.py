@@ -6,19 +6,16 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from partwright._check import Json, counted
 from partwright.answer import Answer
+from partwright.group.kubernetes import Deployment, StatefulSet
 from partwright.group.member_client import refuses_list
 from partwright.group.play_script import play
-from partwright.group.rollouts.candidates import CLIENTS, broker_lines, client_lines
-
-if TYPE_CHECKING:
-    from partwright.group.kubernetes import Deployment, StatefulSet
-    from partwright.group.rollouts.candidates import Candidate
-    from partwright.group.rollouts.play import Lived, Surge
-    from partwright.group.timeline import Timeline
+from partwright.group.rollouts.candidates import CLIENTS, Candidate, broker_lines, client_lines
+from partwright.group.rollouts.play import Lived, Surge
+from partwright.group.timeline import Timeline
 
 # Candidates that differ by less are the same: no group lives by the second.
 _ALIKE, _ALIKE_S = 0.05, 1.0
@@ -160,13 +157,6 @@ class Rollout(Answer):
 
     DOCUMENT = "rollout"
     ROWS = "candidates"
-
-    def __repr__(self) -> str:
-        best = self.tried[self.recommended]
-        return (
-            f"Rollout({counted(len(self.tried), 'candidate')}, take {best.candidate.label}: "
-            f"{best.unread_s.median:g} s unread)"
-        )
 
     @property
     def best(self) -> Tried:

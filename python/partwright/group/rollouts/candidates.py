@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from partwright._check import shown
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, answering_version, assignors_of
 from partwright.errors import PartwrightError
 from partwright.group.configs import MemberConfigs, read_configs
@@ -141,7 +142,7 @@ class Client:
         config = dict(settings or {})
         protocol = str(config.pop("group.protocol", "classic")).lower()
         if protocol not in _SESSION:
-            raise PartwrightError(f"group.protocol is classic or consumer, not {protocol!r}")
+            raise PartwrightError(f"group.protocol is classic or consumer, not {shown(protocol)}")
         static = config.pop("group.instance.id", None) not in (None, "")
         of_clients = [read_configs(config, None, protocol, client)[1] for client in clients]
         members = min(of_clients, key=lambda each: each.session_timeout_ms)

@@ -43,9 +43,12 @@ class _Builder:
         operands = [arguments.apply(at) for at in range(arguments.size())]
         if not operands:
             raise PartwrightError(f"{self._name} takes a key, and it is missing")
-        column = self._made(
-            from_expression(self._java, operands[0]), [_constant(each) for each in operands[1:]]
-        )
+        try:
+            column = self._made(
+                from_expression(self._java, operands[0]), [_constant(each) for each in operands[1:]]
+            )
+        except PartwrightError as error:
+            raise error.within(self._name) from None
         return as_expression(self._java, column.alias(f"{self._name}({', '.join(map(_shown, operands))})"))
 
     class Java:
@@ -57,13 +60,13 @@ class _Builder:
 def _partition(key: Column, settings: list[Any]) -> Column:
     if len(settings) not in _SETTINGS:
         raise PartwrightError(
-            "kafka_partition takes a key and n, the topic's number of partitions, and perhaps a client and a key type, "
+            "it takes a key and n, the topic's number of partitions, and perhaps a client and a key type, "
             f"not {counted(len(settings) + 1, 'argument')}"
         )
     named = dict(zip(("n", "client", "key_type"), settings, strict=False))
     for name, label in (("n", "n, the number of partitions,"), ("client", "client")):
         if named.setdefault(name, "java") is None:
-            raise PartwrightError(f"kafka_partition: {label} is NULL")
+            raise PartwrightError(f"{label} is NULL")
     n, client, key_type = named["n"], named["client"], named.get("key_type")
     return jvm.partition_of(key, n, client, _core.check(n, client, key_type))
 
@@ -71,7 +74,7 @@ def _partition(key: Column, settings: list[Any]) -> Column:
 def _murmur2(key: Column, settings: list[Any]) -> Column:
     if len(settings) > 1:
         raise PartwrightError(
-            f"kafka_murmur2 takes a key and perhaps a key type, not {counted(len(settings) + 1, 'argument')}"
+            f"it takes a key and perhaps a key type, not {counted(len(settings) + 1, 'argument')}"
         )
     key_type = settings[0] if settings else None
     return jvm.murmur2_of(key, _core.check(1, "java", key_type))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from partwright._check import Json, first_line
+from partwright._check import Json, first_line, shown
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
@@ -199,7 +199,7 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
 def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[ExecutorRow]:
     """The rows of `doctor`."""
     if not timeout > 0:
-        raise PartwrightError(f"timeout must be a number of seconds above 0, not {timeout!r}")
+        raise PartwrightError(f"timeout must be a number of seconds above 0, not {shown(timeout)}")
     return [_row(reply, timeout) for reply in ask_executors(spark, _facts_reader(), timeout)]
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from partwright._check import counted
+from partwright._check import counted, shown
 from partwright._stored import OtherVersionError, read_stored
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
@@ -226,7 +226,7 @@ def check_duration(name: str, text: str) -> None:
     """  # noqa: E501 - the error's sentence is one line
     if not _DURATION.fullmatch(text) or not re.search("[1-9]", text):
         raise PartwrightError(
-            f"{name} takes a duration such as '5 minutes', in weeks or smaller units, not {text!r}",
+            f"{name} takes a duration such as '5 minutes', in weeks or smaller units, not {shown(text)}",
             value=text,
         )
 

@@ -10,7 +10,7 @@ from partwright._check import options as options_of
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.connection import configured
+from partwright.kafka.connection import KafkaConfig, KafkaConfigLike, configured
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
@@ -22,8 +22,6 @@ from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
-
-    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
 
 __all__ = ["StreamOptions", "write_stream"]
 

@@ -101,7 +101,7 @@ impl KeySource<'_> {
                 self.texts(|row| texts::timestamp(self.values, per_second, row))
             }
             (Values::Dictionary, _) => self.dictionary(key_type),
-            (held, None) => Err(Error::KeyType(unnamed(&held, data_type))),
+            (held, None) => Err(unnamed(&held, data_type)),
             (Values::Text(_), Some(key_type @ (K::Digits | K::Decimal | K::IsoDate | K::IsoTimestamp))) => {
                 Err(Error::KeyType(format!(
                     "key type {key_type} takes {}, not {}: text is a key as it is, without a key type",
@@ -313,8 +313,8 @@ fn refused(row: usize, reason: String) -> Error {
 }
 
 /// The error for a column that has no key bytes of its own.
-fn unnamed(held: &Values<'_>, data_type: &DataType) -> String {
-    let name = type_name(data_type);
+fn unnamed(held: &Values<'_>, data_type: &DataType) -> Error {
+    let kind = type_name(data_type);
     let choice = match held {
         Values::Integers => "java:short, java:int, java:long or digits (the number as text)",
         Values::Halves(_) | Values::Singles(_) | Values::Doubles(_) => "java:float or java:double",
@@ -324,11 +324,11 @@ fn unnamed(held: &Values<'_>, data_type: &DataType) -> String {
         Values::Dates => "iso-date (text such as 2024-01-31)",
         Values::Timestamps(_) => "iso-timestamp (text such as 2024-01-31T12:00:00Z)",
         _ => {
-            return format!(
-                "{name} has no key bytes: a key is text, binary, a number, a boolean, a date, a timestamp, or a \
+            return Error::KeyType(format!(
+                "{kind} has no key bytes: a key is text, binary, a number, a boolean, a date, a timestamp, or a \
                  dictionary of one of them"
-            );
+            ));
         }
     };
-    format!("{name} has no key bytes of its own: name the key type that its producer writes, {choice}")
+    Error::NoKeyType { kind, choice }
 }
