@@ -21,6 +21,7 @@ mod lists;
 pub mod other_clients;
 mod quotas;
 pub mod server;
+mod topic_partitions;
 
 use std::str::FromStr;
 
@@ -31,6 +32,7 @@ pub use input::{Input, MOST_PARTITIONS, NoRack, Options};
 pub use lists::Lists;
 pub use quotas::Quota;
 
+use crate::index::PartitionIx;
 use crate::names::nearest;
 use crate::{Error, Result};
 
@@ -164,7 +166,7 @@ impl Assignor {
 
 fn on_the_client(
     input: &Input<'_>,
-    assign: impl FnOnce(&JavaGroup<'_>) -> Result<Lists<u32>>,
+    assign: impl FnOnce(&JavaGroup<'_>) -> Result<Lists<PartitionIx>>,
 ) -> Result<Assignment> {
     let group = JavaGroup::new(input)?;
     Ok(group.named(&assign(&group)?))

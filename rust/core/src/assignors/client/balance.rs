@@ -5,7 +5,7 @@ use super::partition_movements::Movements;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
 use super::subscriptions::TopicReaders;
-use crate::assignors::input::NONE;
+use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// The versions of the balancing.
@@ -25,11 +25,11 @@ pub(crate) struct Balance<'a> {
     topics: &'a TopicReaders,
     rules: BalanceRules,
     /// Each member's partitions in the order in which it got them.
-    pub(crate) lists: Vec<Vec<u32>>,
+    pub(crate) lists: Vec<Vec<PartitionIx>>,
     /// By partition, who got it last.
-    owner: Vec<u32>,
+    owner: Vec<MemberIx>,
     /// Who owned it in an older generation.
-    previous: Vec<Option<(u32, i32)>>,
+    previous: Vec<Option<(MemberIx, i32)>>,
     /// Members by how many partitions they have, then by ID.
     sorted: SortedMembers,
     /// Members that cannot exchange anything.
@@ -41,24 +41,24 @@ pub(crate) struct Balance<'a> {
     /// Whether some partition is in two lists, which partitions beyond a topic's count can cause.
     doubled: bool,
     /// The last found member that could gain, and the partition.
-    gaining: Option<(u32, u32)>,
+    gaining: Option<(MemberIx, PartitionIx)>,
 }
 
 impl<'a> Balance<'a> {
     pub(crate) fn new(
         group: &'a JavaGroup<'a>,
         topics: &'a TopicReaders,
-        lists: Vec<Vec<u32>>,
-        previous: Vec<Option<(u32, i32)>>,
+        lists: Vec<Vec<PartitionIx>>,
+        previous: Vec<Option<(MemberIx, i32)>>,
         rules: BalanceRules,
     ) -> Self {
-        let mut owner = vec![NONE; group.partitions_and_beyond()];
-        for (member, list) in (0..).zip(&lists) {
+        let mut owner = vec![MemberIx::NONE; group.partitions_and_beyond()];
+        for (member, list) in numbered(&lists) {
             for &partition in list {
-                owner[partition as usize] = member;
+                owner[partition] = member;
             }
         }
-        let beyond = group.partitions_and_beyond() > group.partitions() as usize;
+        let beyond = group.partitions_and_beyond() > group.partitions().len();
         Self {
             odd: previous.iter().any(Option::is_some)
                 || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice)),
@@ -83,7 +83,7 @@ impl<'a> Balance<'a> {
 
     /// Gives each partition to the member with the fewest that reads its topic; if racks matter, first to those in its
     /// racks.
-    pub(crate) fn assign(&mut self, unassigned: &[u32], by_rack: bool) {
+    pub(crate) fn assign(&mut self, unassigned: &[PartitionIx], by_rack: bool) {
         let mut left = Vec::new();
         if by_rack {
             for &partition in unassigned {
@@ -103,19 +103,19 @@ impl<'a> Balance<'a> {
 
     /// Sets aside members that have everything they could have, and nothing that another could have.
     pub(crate) fn set_fixed_aside(&mut self) {
-        for (member, list) in self.lists.iter().enumerate() {
-            let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
+        for (member, list) in numbered(&self.lists) {
+            let shared = |&partition: &PartitionIx| self.topics.shared(self.group.topic(partition));
             self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
         }
-        self.sorted = sorted(&self.lists, |member| self.fixed[member as usize]);
-        let owned = self.owner.iter().filter(|&&owner| owner != NONE).count();
+        self.sorted = sorted(&self.lists, |member| self.fixed[member]);
+        let owned = self.owner.iter().filter(|&&owner| owner != MemberIx::NONE).count();
         self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
     }
 
     /// Moves partitions until a round moves none; returns whether any has moved. A round depends only on what every
     /// member has and on earlier moves. If both are as they once were, Kafka moves partitions in a circle and never
     /// ends. This can happen because a partition may move instead of another one, from a member that has few.
-    pub(crate) fn reassign(&mut self, partitions: &[u32], assignor: &'static str) -> Result<bool> {
+    pub(crate) fn reassign(&mut self, partitions: &[PartitionIx], assignor: &'static str) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
@@ -143,20 +143,20 @@ impl<'a> Balance<'a> {
 
     /// Moves a partition, or another one instead, to its earlier owner or to the member with the fewest, if that has
     /// two fewer.
-    fn move_on(&mut self, partition: u32, assignor: &'static str) -> Result<bool> {
-        let has = self.lists[self.owner[partition as usize] as usize].len();
-        if let Some((previous, _)) = self.previous[partition as usize] {
-            if self.fixed[previous as usize] {
+    fn move_on(&mut self, partition: PartitionIx, assignor: &'static str) -> Result<bool> {
+        let has = self.lists[self.owner[partition]].len();
+        if let Some((previous, _)) = self.previous[partition] {
+            if self.fixed[previous] {
                 let reason = "a group in which a member that can neither gain nor lose a partition owned something in an older \
                               generation";
                 return Err(Error::Unassigned { assignor, exception: "NullPointerException", reason });
             }
-            if has > self.lists[previous as usize].len() + 1 {
+            if has > self.lists[previous].len() + 1 {
                 self.move_to(partition, previous);
                 return Ok(true);
             }
         }
-        let topic = self.group.topic_of[partition as usize];
+        let topic = self.group.topic(partition);
         let fewer_than = has.saturating_sub(1);
         let Some(member) = self.sorted.first(self.topics.readers_of(topic), fewer_than, |_| true) else {
             return Ok(false);
@@ -165,12 +165,12 @@ impl<'a> Balance<'a> {
         Ok(true)
     }
 
-    fn move_to(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
+    fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
+        let owner = self.owner[partition];
         let partition = self.movements.instead(self.group, partition, owner, member);
-        let owner = self.owner[partition as usize];
+        let owner = self.owner[partition];
         self.movements.record(self.group, partition, owner, member);
-        let list = &mut self.lists[owner as usize];
+        let list = &mut self.lists[owner];
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
             self.sorted.down(owner);
@@ -178,15 +178,15 @@ impl<'a> Balance<'a> {
         self.give(partition, member);
     }
 
-    fn give(&mut self, partition: u32, member: u32) {
-        self.lists[member as usize].push(partition);
-        self.owner[partition as usize] = member;
+    fn give(&mut self, partition: PartitionIx, member: MemberIx) {
+        self.lists[member].push(partition);
+        self.owner[partition] = member;
         self.sorted.up(member);
     }
 
     /// The first of the sorted members that reads a partition's topic and meets a condition.
-    fn fewest(&self, partition: u32, meets: impl Fn(u32) -> bool) -> Option<u32> {
-        let topic = self.group.topic_of[partition as usize];
+    fn fewest(&self, partition: PartitionIx, meets: impl Fn(MemberIx) -> bool) -> Option<MemberIx> {
+        let topic = self.group.topic(partition);
         self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
@@ -203,7 +203,7 @@ impl<'a> Balance<'a> {
         if self.doubled {
             return !self.sorted.iter().any(|(count, member)| self.could_gain_doubled(count, member));
         }
-        let gains = |&(member, partition): &(u32, u32)| self.gains(member, partition);
+        let gains = |&(member, partition): &(MemberIx, PartitionIx)| self.gains(member, partition);
         if self.gaining.as_ref().is_some_and(gains) {
             return false;
         }
@@ -211,15 +211,15 @@ impl<'a> Balance<'a> {
         self.gaining.is_none()
     }
 
-    fn gains(&self, member: u32, partition: u32) -> bool {
-        let count = self.lists[member as usize].len();
+    fn gains(&self, member: MemberIx, partition: PartitionIx) -> bool {
+        let count = self.lists[member].len();
         // Kafka 2.8 looks for a member that has one partition more, which moves nothing.
         let load = self.load(partition) + usize::from(self.rules == BalanceRules::Kafka28);
-        load > count + 1 && count != self.most(member as usize)
+        load > count + 1 && count != self.most(member)
     }
 
     /// The most partitions that a member could have.
-    fn most(&self, member: usize) -> usize {
+    fn most(&self, member: MemberIx) -> usize {
         match self.rules {
             BalanceRules::Kafka28 => self.topics.named(self.group, member),
             BalanceRules::Kafka39 => self.topics.most(self.group, member),
@@ -227,48 +227,40 @@ impl<'a> Balance<'a> {
     }
 
     /// How many partitions a partition's owner has.
-    fn load(&self, partition: u32) -> usize {
-        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
+    fn load(&self, partition: PartitionIx) -> usize {
+        self.lists.get(self.owner[partition].place()).map_or(0, Vec::len)
     }
 
     /// A member that could gain, and the partition.
-    fn find_gaining(&self) -> Option<(u32, u32)> {
+    fn find_gaining(&self) -> Option<(MemberIx, PartitionIx)> {
         let group = self.group;
-        let heaviest = |topic: usize| {
-            (group.starts[topic]..group.starts[topic + 1]).max_by_key(|&partition| self.load(partition))
-        };
-        let heaviest: Vec<_> = (0..group.topics.len()).map(heaviest).collect();
+        let heaviest = |topic| group.of_topic(topic).max_by_key(|&partition| self.load(partition));
+        let heaviest: Vec<_> = group.by_name().map(heaviest).collect();
         self.sorted.iter().find_map(|(_, member)| {
-            let topics = self.topics.of.get(member as usize).iter();
-            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
+            let topics = self.topics.of.get(member).iter();
+            let mut found = topics.filter_map(|&topic| heaviest[topic]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
         })
     }
 
     /// The same check if a partition may be in two lists: in Java, the member that is walked last counts as its owner.
-    fn could_gain_doubled(&self, count: usize, member: u32) -> bool {
-        let mut owner = vec![NONE; self.owner.len()];
-        for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member as usize]) {
-            for &partition in &self.lists[member as usize] {
-                owner[partition as usize] = member;
+    fn could_gain_doubled(&self, count: usize, member: MemberIx) -> bool {
+        let mut owner = vec![MemberIx::NONE; self.owner.len()];
+        for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member]) {
+            for &partition in &self.lists[member] {
+                owner[partition] = member;
             }
         }
-        let starts = &self.group.starts;
-        let mut partitions = self
-            .topics
-            .of
-            .get(member as usize)
-            .iter()
-            .flat_map(|&topic| starts[topic as usize]..starts[topic as usize + 1]);
-        count != self.most(member as usize)
+        let mut partitions = self.topics.of.get(member).iter().flat_map(|&topic| self.group.of_topic(topic));
+        count != self.most(member)
             && partitions.any(|partition| {
-                !self.lists[member as usize].contains(&partition)
-                    && self.lists.get(owner[partition as usize] as usize).map_or(0, Vec::len) > count + 1
+                !self.lists[member].contains(&partition)
+                    && self.lists.get(owner[partition].place()).map_or(0, Vec::len) > count + 1
             })
     }
 
     /// How uneven an assignment is: the differences of all pairs of members, in Java's 32 bits.
-    pub(crate) fn score(&self, lists: &[Vec<u32>]) -> i32 {
+    pub(crate) fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
         let counted = lists.iter().zip(&self.fixed).filter(|(_, fixed)| !**fixed);
         let mut counts: Vec<i64> = counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect();
         counts.sort_unstable();
@@ -284,6 +276,6 @@ impl<'a> Balance<'a> {
 }
 
 /// Members by how many partitions they have, except those that are left out.
-fn sorted(lists: &[Vec<u32>], left_out: impl Fn(u32) -> bool) -> SortedMembers {
+fn sorted(lists: &[Vec<PartitionIx>], left_out: impl Fn(MemberIx) -> bool) -> SortedMembers {
     SortedMembers::new(&lists.iter().map(Vec::len).collect::<Vec<_>>(), left_out)
 }

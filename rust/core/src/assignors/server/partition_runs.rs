@@ -1,17 +1,18 @@
 //! Consecutive partitions of a topic: members' partitions are kept in runs that are as long as possible.
 
 use crate::assignors::lists::Lists;
+use crate::index::TopicIx;
 
 /// The partitions `from..to` of a topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PartitionRun {
-    pub(super) topic: u32,
+    pub(super) topic: TopicIx,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
 impl PartitionRun {
-    pub(super) fn of_one(topic: u32, partition: u32) -> Self {
+    pub(super) fn of_one(topic: TopicIx, partition: u32) -> Self {
         Self { topic, from: partition, to: partition.saturating_add(1) }
     }
 

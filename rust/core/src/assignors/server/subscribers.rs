@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::assignors::lists::Lists;
+use crate::index::{Ix, MemberIx, TopicIx, numbered};
 
 /// Up to this many subscriptions are few: the more there are, the less topics have in common.
 const FEW: usize = 256;
@@ -12,14 +13,14 @@ const WORTH_IT: usize = 4;
 
 /// By topic, the members that subscribe to it, sorted.
 pub(super) struct Subscribers {
-    lists: Lists<u32>,
+    lists: Lists<MemberIx>,
     /// The list of each topic.
     list_of: Vec<u32>,
 }
 
 impl Subscribers {
     /// For a number of topics, from each member's subscription.
-    pub(super) fn of(subscribed: &Lists<u32>, topics: usize) -> Self {
+    pub(super) fn of(subscribed: &Lists<TopicIx>, topics: usize) -> Self {
         shared(subscribed, topics).unwrap_or_else(|| {
             let numbers: Vec<u32> = (0..).take(topics).collect();
             Self { lists: transposed(subscribed, topics), list_of: numbers }
@@ -27,19 +28,20 @@ impl Subscribers {
     }
 
     /// A topic's.
-    pub(super) fn get(&self, topic: usize) -> &[u32] {
-        self.lists.get(self.list_of[topic] as usize)
+    pub(super) fn get(&self, topic: TopicIx) -> &[MemberIx] {
+        self.lists.get(self.list_of[topic])
     }
 }
 
 /// One list for all topics with the same subscribers; `None` if that is not worth it.
-#[expect(clippy::stable_sort_primitive, reason = "the stable sort sees that each class is in order already")]
-fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
-    let (class_of, classes) = numbered(subscribed, FEW)?;
-    let members_of = Lists::dealt(classes.len(), &class_of.into_iter().zip(0..).collect::<Vec<_>>());
-    let classes_by_topic = transposed(&classes, topics);
-    let (list_of, sets) = numbered(&classes_by_topic, topics)?;
-    let members = |class: u32| members_of.get(class as usize);
+fn shared(subscribed: &Lists<TopicIx>, topics: usize) -> Option<Subscribers> {
+    let (class_of, classes) = distinct(subscribed, FEW)?;
+    let class_of: Vec<_> =
+        numbered(class_of).map(|(member, class): (MemberIx, u32)| (class, member)).collect();
+    let members_of = Lists::dealt(classes.len(), &class_of);
+    let classes_by_topic: Lists<u32> = transposed(&classes, topics);
+    let (list_of, sets) = distinct(&classes_by_topic, topics)?;
+    let members = |class: u32| members_of.get(class);
     let shared: usize = sets.values.iter().map(|&class| members(class).len()).sum();
     if shared > subscribed.values.len() / WORTH_IT {
         return None;
@@ -57,7 +59,7 @@ fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
 }
 
 /// The number of each list among the different ones, and these; `None` if there are more than `most`.
-fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
+fn distinct<I: Ix>(lists: &Lists<I>, most: usize) -> Option<(Vec<u32>, Lists<I>)> {
     let (mut numbers, mut different) = (FxHashMap::default(), Lists::default());
     let mut number_of = Vec::with_capacity(lists.len());
     for list in 0..lists.len() {
@@ -77,20 +79,20 @@ fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
 }
 
 /// By number, below `numbers`, the lists that it is in.
-fn transposed(lists: &Lists<u32>, numbers: usize) -> Lists<u32> {
+fn transposed<I: Ix, L: Ix>(lists: &Lists<I>, numbers: usize) -> Lists<L> {
     let mut offsets = vec![0; numbers + 1];
-    for &number in &lists.values {
-        offsets[number as usize + 1] += 1;
+    for number in &lists.values {
+        offsets[number.place() + 1] += 1;
     }
     for number in 0..numbers {
         offsets[number + 1] += offsets[number];
     }
-    let mut values = vec![0; lists.values.len()];
+    let mut values = vec![L::default(); lists.values.len()];
     let mut places = offsets.clone();
-    for (list, place) in (0..).zip(0..lists.len()) {
-        for &number in lists.get(place) {
-            values[places[number as usize]] = list;
-            places[number as usize] += 1;
+    for (list, place) in numbered(0..lists.len()) {
+        for number in lists.get(place) {
+            values[places[number.place()]] = list;
+            places[number.place()] += 1;
         }
     }
     Lists { offsets, values }
@@ -104,18 +106,18 @@ mod tests {
 
     use super::*;
 
-    /// Each topic's members, and how many numbers all lists have.
-    fn check(lists: &[Vec<u32>], topics: u32) -> Result<usize, TestCaseError> {
+    /// Each topic's members, and how classes numbers all lists have.
+    fn check(lists: &[Vec<TopicIx>], topics: u32) -> Result<usize, TestCaseError> {
         let subscribers = Subscribers::of(&Lists::of(lists), topics as usize);
-        for topic in 0..topics {
-            let has = |(member, list): (u32, &Vec<u32>)| list.contains(&topic).then_some(member);
-            let expected: Vec<u32> = (0..).zip(lists).filter_map(has).collect();
-            prop_assert_eq!(subscribers.get(topic as usize), expected, "topic {}", topic);
+        for topic in (0..topics).map(TopicIx) {
+            let has = |(member, list): (MemberIx, &Vec<TopicIx>)| list.contains(&topic).then_some(member);
+            let expected: Vec<_> = numbered(lists).filter_map(has).collect();
+            prop_assert_eq!(subscribers.get(topic), expected, "{:?}", topic);
         }
         Ok(subscribers.lists.values.len())
     }
 
-    fn members(subscriptions: &[Vec<u32>], which: &[prop::sample::Index]) -> Vec<Vec<u32>> {
+    fn members(subscriptions: &[Vec<TopicIx>], which: &[prop::sample::Index]) -> Vec<Vec<TopicIx>> {
         which.iter().map(|which| which.get(subscriptions).clone()).collect()
     }
 
@@ -126,8 +128,8 @@ mod tests {
             subscriptions in vec(btree_set(0_u32..12, 0..12), 1..20),
             which in vec(any::<prop::sample::Index>(), 0..400),
         ) {
-            let subscriptions: Vec<Vec<u32>> =
-                subscriptions.into_iter().map(|topics| topics.into_iter().collect()).collect();
+            let subscriptions: Vec<Vec<_>> =
+                subscriptions.into_iter().map(|topics| topics.into_iter().map(TopicIx).collect()).collect();
             check(&members(&subscriptions, &which), 13)?;
         }
 
@@ -137,8 +139,10 @@ mod tests {
             bounds in vec((0_u32..60, 0_u32..60), 1..5),
             which in vec(any::<prop::sample::Index>(), 40..200),
         ) {
-            let subscriptions: Vec<Vec<u32>> =
-                bounds.into_iter().map(|(one, other)| (one.min(other)..one.max(other)).collect()).collect();
+            let subscriptions: Vec<Vec<_>> = bounds
+                .into_iter()
+                .map(|(one, other)| (one.min(other)..one.max(other)).map(TopicIx).collect())
+                .collect();
             let lists = members(&subscriptions, &which);
             check(&lists, 60)?;
         }
@@ -146,22 +150,23 @@ mod tests {
 
     #[test]
     fn topics_with_the_same_members_share_a_list() -> Result<(), TestCaseError> {
-        let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
+        let lists: Vec<Vec<_>> =
+            (0..100).map(|member| (0..10 + member % 2 * 10).map(TopicIx).collect()).collect();
         prop_assert_eq!(check(&lists, 20)?, 100 + 50);
         let subscribers = Subscribers::of(&Lists::of(&lists), 20);
-        prop_assert_eq!(subscribers.get(0).as_ptr(), subscribers.get(9).as_ptr());
-        prop_assert_eq!(subscribers.get(10).as_ptr(), subscribers.get(19).as_ptr());
+        prop_assert_eq!(subscribers.get(TopicIx(0)).as_ptr(), subscribers.get(TopicIx(9)).as_ptr());
+        prop_assert_eq!(subscribers.get(TopicIx(10)).as_ptr(), subscribers.get(TopicIx(19)).as_ptr());
         Ok(())
     }
 
     #[test]
     fn more_subscriptions_than_few_have_lists_apart() -> Result<(), TestCaseError> {
-        for many in [FEW, FEW + 1, FEW + 50] {
+        for classes in [FEW, FEW + 1, FEW + 50] {
             let own = |number: usize| u32::try_from(100 + number).unwrap_or(0);
-            let lists: Vec<Vec<u32>> =
-                (0..many).map(|number| (0..100).chain([own(number)]).collect()).collect();
-            let numbers = check(&lists, own(many))?;
-            prop_assert_eq!(numbers, if many <= FEW { many + many } else { 101 * many });
+            let topics = |number| (0..100).chain([own(number)]).map(TopicIx).collect();
+            let lists: Vec<Vec<_>> = (0..classes).map(topics).collect();
+            let numbers = check(&lists, own(classes))?;
+            prop_assert_eq!(numbers, if classes <= FEW { classes + classes } else { 101 * classes });
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use super::movements::KafkaPythonMovements;
 use super::readers::SubscriptionReaders;
 use super::rules::ClientRules;
 use crate::assignors::client::sorted_members::SortedMembers;
-use crate::assignors::input::NONE;
 use crate::assignors::other_clients::gains::Gains;
 use crate::assignors::other_clients::numbered::Numbered;
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, numbered};
 use crate::{Error, Result};
 
 /// From this round on, it checks whether rounds repeat.
@@ -21,10 +21,10 @@ pub(super) struct KafkaPythonBalance<'a> {
     hashes: HashOrder,
     rules: ClientRules,
     /// By member, its partitions.
-    lists: Vec<Vec<u32>>,
+    lists: Vec<Vec<PartitionIx>>,
     /// By partition, its owner.
-    owner: Vec<u32>,
-    previous: Vec<Option<u32>>,
+    owner: Vec<MemberIx>,
+    previous: Vec<Option<MemberIx>>,
     /// Members that do not take part, and are no longer in `sorted`.
     fixed: Vec<bool>,
     /// Fixed members that Python's `defaultdict` created again, without partitions, when it was asked for them.
@@ -33,7 +33,7 @@ pub(super) struct KafkaPythonBalance<'a> {
     sorted: SortedMembers,
     movements: KafkaPythonMovements,
     /// The last found member that could gain, and the partition.
-    gaining: Option<(u32, u32)>,
+    gaining: Option<(MemberIx, PartitionIx)>,
     revokes: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'a> KafkaPythonBalance<'a> {
             hashes,
             rules,
             lists: before.lists,
-            owner: vec![NONE; group.partitions()],
+            owner: vec![MemberIx::NONE; group.partitions()],
             previous: before.previous,
             fixed: vec![false; group.members()],
             ghosts: vec![false; group.members()],
@@ -60,12 +60,12 @@ impl<'a> KafkaPythonBalance<'a> {
             revokes: false,
             readers,
         };
-        for (member, list) in (0..).zip(&mut balance.lists) {
+        for (member, list) in numbered(&mut balance.lists) {
             let count = list.len();
-            list.retain(|&partition| balance.readers.reads(member, group.topic_of[partition as usize]));
+            list.retain(|&partition| balance.readers.reads(member, group.topic(partition)));
             balance.revokes |= list.len() < count;
             for &partition in &*list {
-                balance.owner[partition as usize] = member;
+                balance.owner[partition] = member;
             }
         }
         balance.sorted = balance.sorted_members();
@@ -75,13 +75,16 @@ impl<'a> KafkaPythonBalance<'a> {
     /// The members that take part.
     fn sorted_members(&self) -> SortedMembers {
         let counts: Vec<_> = self.lists.iter().map(Vec::len).collect();
-        SortedMembers::new(&counts, |member| self.fixed[member as usize])
+        SortedMembers::new(&counts, |member| self.fixed[member])
     }
 
     /// Balances; the argument has all partitions in the order in which they are considered.
-    pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<(Vec<Vec<u32>>, HashOrder)> {
-        let mut unassigned: Vec<u32> =
-            partitions.iter().copied().filter(|&each| self.owner[each as usize] == NONE).collect();
+    pub(super) fn run(
+        mut self,
+        mut partitions: Vec<PartitionIx>,
+    ) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
+        let mut unassigned: Vec<PartitionIx> =
+            partitions.iter().copied().filter(|&each| self.owner[each] == MemberIx::NONE).collect();
         let is_initial = self.sorted.bounds().is_none_or(|(_, most)| most == 0);
         for &partition in &unassigned {
             let topic = self.topic(partition);
@@ -92,7 +95,7 @@ impl<'a> KafkaPythonBalance<'a> {
         }
         partitions.retain(|&partition| self.is_shared(partition));
         unassigned.retain(|&partition| self.is_shared(partition));
-        for member in 0..self.lists.len() {
+        for member in self.group.by_id() {
             let list = &self.lists[member];
             let has_all = list.len() >= self.readers.most[member];
             self.fixed[member] = has_all && !list.iter().any(|&partition| self.is_shared(partition));
@@ -108,16 +111,16 @@ impl<'a> KafkaPythonBalance<'a> {
         Ok((self.lists, self.hashes))
     }
 
-    fn topic(&self, partition: u32) -> u32 {
-        self.group.topic_of[partition as usize]
+    fn topic(&self, partition: PartitionIx) -> TopicIx {
+        self.group.topic(partition)
     }
 
-    fn is_shared(&self, partition: u32) -> bool {
-        self.readers.of_topic[self.topic(partition) as usize].len() >= 2
+    fn is_shared(&self, partition: PartitionIx) -> bool {
+        self.readers.of_topic[self.topic(partition)].len() >= 2
     }
 
     /// Moves partitions until a round moves none; returns whether any has moved. Repeating rounds never end.
-    fn reassign(&mut self, partitions: &[u32]) -> Result<bool> {
+    fn reassign(&mut self, partitions: &[PartitionIx]) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
@@ -144,15 +147,15 @@ impl<'a> KafkaPythonBalance<'a> {
         Ok(moved)
     }
 
-    fn move_on(&mut self, partition: u32) -> Result<bool> {
-        let has = self.lists[self.owner[partition as usize] as usize].len();
-        if let Some(previous) = self.previous[partition as usize] {
-            let is_fixed = self.fixed[previous as usize];
-            self.ghosts[previous as usize] |= is_fixed;
-            let count = if is_fixed { 0 } else { self.lists[previous as usize].len() };
+    fn move_on(&mut self, partition: PartitionIx) -> Result<bool> {
+        let has = self.lists[self.owner[partition.place()]].len();
+        if let Some(previous) = self.previous[partition] {
+            let is_fixed = self.fixed[previous];
+            self.ghosts[previous] |= is_fixed;
+            let count = if is_fixed { 0 } else { self.lists[previous].len() };
             if has > count + 1 {
                 if is_fixed {
-                    let member = self.group.input.members[self.group.places[previous as usize] as usize];
+                    let member = self.group.id(previous);
                     let reason = format!(
                         "member {member:?} owned in an older generation what it cannot get back, upon which the client \
                          throws KeyError"
@@ -164,34 +167,34 @@ impl<'a> KafkaPythonBalance<'a> {
             }
         }
         let topic = self.topic(partition);
-        let reads = |&(_, member): &(usize, u32)| self.readers.reads(member, topic);
+        let reads = |&(_, member): &(usize, MemberIx)| self.readers.reads(member, topic);
         let fewer = self.sorted.iter().take_while(|&(count, _)| count + 1 < has).find(reads);
         let Some((_, member)) = fewer else { return Ok(false) };
         self.move_to(partition, member);
         Ok(true)
     }
 
-    fn move_to(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
+    fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
+        let owner = self.owner[partition];
         let substitute = self.movements.instead(self.group, &mut self.hashes, partition, owner, member);
-        let other = self.owner[substitute as usize];
+        let other = self.owner[substitute];
         if self.rules.undoes_both && other != owner {
             self.process(partition, other);
         }
         self.process(substitute, member);
     }
 
-    fn process(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
+    fn process(&mut self, partition: PartitionIx, member: MemberIx) {
+        let owner = self.owner[partition];
         self.movements.record(self.group, partition, owner, member);
-        self.lists[owner as usize].retain(|&other| other != partition);
+        self.lists[owner].retain(|&other| other != partition);
         self.sorted.down(owner);
         self.give(partition, member);
     }
 
-    fn give(&mut self, partition: u32, member: u32) {
-        self.lists[member as usize].push(partition);
-        self.owner[partition as usize] = member;
+    fn give(&mut self, partition: PartitionIx, member: MemberIx) {
+        self.lists[member].push(partition);
+        self.owner[partition] = member;
         self.sorted.up(member);
     }
 
@@ -212,7 +215,7 @@ impl<'a> KafkaPythonBalance<'a> {
     }
 
     /// `_get_balance_score`: the differences of all pairs of members.
-    fn score(&self, lists: &[Vec<u32>]) -> i128 {
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i128 {
         let counted = lists.iter().zip(self.fixed.iter().zip(&self.ghosts));
         let mut counts: Vec<i128> = counted
             .filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {

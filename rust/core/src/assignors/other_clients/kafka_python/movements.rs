@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use super::hash_order::HashOrder;
 use crate::assignors::other_clients::numbered::Numbered;
+use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// The movements of one balancing.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct KafkaPythonMovements {
     /// Topic, source and destination, and the partitions that went this way.
-    ways: BTreeMap<(u32, u32, u32), Vec<u32>>,
+    ways: BTreeMap<(TopicIx, MemberIx, MemberIx), Vec<PartitionIx>>,
     /// By partition, where it came from and where it went.
-    moved: BTreeMap<u32, (u32, u32)>,
+    moved: BTreeMap<PartitionIx, (MemberIx, MemberIx)>,
 }
 
 impl KafkaPythonMovements {
@@ -20,18 +21,24 @@ impl KafkaPythonMovements {
         &self,
         group: &Numbered<'_>,
         hashes: &mut HashOrder,
-        partition: u32,
-        from: u32,
-        to: u32,
-    ) -> u32 {
+        partition: PartitionIx,
+        from: MemberIx,
+        to: MemberIx,
+    ) -> PartitionIx {
         let from = self.moved.get(&partition).map_or(from, |&(source, _)| source);
-        let way = (group.topic_of[partition as usize], to, from);
+        let way = (group.topic(partition), to, from);
         self.ways.get(&way).and_then(|set| hashes.first(set)).unwrap_or(partition)
     }
 
     /// Moves a partition. If it goes back to where it came from, it counts as not moved.
-    pub(super) fn record(&mut self, group: &Numbered<'_>, partition: u32, from: u32, to: u32) {
-        let topic = group.topic_of[partition as usize];
+    pub(super) fn record(
+        &mut self,
+        group: &Numbered<'_>,
+        partition: PartitionIx,
+        from: MemberIx,
+        to: MemberIx,
+    ) {
+        let topic = group.topic(partition);
         let before = self.moved.remove(&partition);
         if let Some((source, destination)) = before {
             let way = (topic, source, destination);

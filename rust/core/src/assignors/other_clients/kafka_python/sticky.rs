@@ -7,18 +7,19 @@ use super::readers::SubscriptionReaders;
 use super::rules::ClientRules;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Assignment, Input};
+use crate::index::{Indices, MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
 pub(super) fn sticky(input: &Input<'_>, rules: ClientRules) -> Result<Assignment> {
-    let group = numbered(input, rules)?;
+    let group = numbered_group(input, rules)?;
     let (lists, hashes) = assigned(&group, &user_data(input), rules)?;
     Ok(group.answer(&lists, hashes.chance()))
 }
 
 /// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from its new owner.
 pub(super) fn cooperative(input: &Input<'_>, rules: ClientRules) -> Result<Assignment> {
-    let mut group = numbered(input, rules)?;
+    let mut group = numbered_group(input, rules)?;
     // Its metadata have the topics sorted.
     for topics in &mut group.subscribed {
         topics.sort_unstable();
@@ -28,16 +29,16 @@ pub(super) fn cooperative(input: &Input<'_>, rules: ClientRules) -> Result<Assig
     let mut owner = vec![None; group.partitions()];
     for (&member, claims) in group.numbers.iter().zip(&claims) {
         for partition in claims.partitions.iter().filter_map(|&pair| group.partition(pair)) {
-            owner[partition as usize] = Some(member);
+            owner[partition] = Some(member);
         }
     }
-    for (member, list) in (0..).zip(&mut lists) {
-        list.retain(|&partition| owner[partition as usize].is_none_or(|owner| owner == member));
+    for (member, list) in numbered(&mut lists) {
+        list.retain(|&partition| owner[partition].is_none_or(|owner| owner == member));
     }
     Ok(group.answer(&lists, hashes.chance()))
 }
 
-fn numbered<'a>(input: &'a Input<'a>, rules: ClientRules) -> Result<Numbered<'a>> {
+fn numbered_group<'a>(input: &'a Input<'a>, rules: ClientRules) -> Result<Numbered<'a>> {
     if input.members.is_empty() {
         let reason = "it has no members, upon which the client throws TypeError".to_owned();
         return Err(Error::ClientFails { assignor: rules.assignor, reason });
@@ -50,7 +51,7 @@ fn assigned(
     group: &Numbered<'_>,
     claims: &[MemberClaims],
     rules: ClientRules,
-) -> Result<(Vec<Vec<u32>>, HashOrder)> {
+) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
     let before = EarlierOwners::new(group, claims);
     let mut hashes = HashOrder::new(group.input.options.seed);
     let readers = SubscriptionReaders::new(group);
@@ -68,9 +69,9 @@ fn sorted_partitions(
     before: &EarlierOwners,
     readers: &SubscriptionReaders,
     hashes: &mut HashOrder,
-) -> Vec<u32> {
-    let count = |partition: &u32| readers.of_topic[group.topic_of[*partition as usize] as usize].len();
-    let mut all: Vec<u32> = (0..).take(group.partitions()).collect();
+) -> Vec<PartitionIx> {
+    let count = |partition: &PartitionIx| readers.of_topic[group.topic(*partition)].len();
+    let mut all: Vec<PartitionIx> = Indices::first(group.partitions()).collect();
     all.sort_by_key(count);
     if before.is_fresh || !readers.are_identical(group) {
         return all;
@@ -79,11 +80,11 @@ fn sorted_partitions(
     let mut sorted = Vec::with_capacity(all.len());
     let mut taken = vec![false; all.len()];
     let mut heap: std::collections::BinaryHeap<_> =
-        (0_u32..).zip(&lists).map(|(member, list)| (list.len(), member)).collect();
+        numbered(&lists).map(|(member, list): (MemberIx, _)| (list.len(), member)).collect();
     while let Some((_, member)) = heap.pop() {
-        let list = &mut lists[member as usize];
-        let back: Vec<u32> =
-            list.iter().copied().filter(|&each| before.previous[each as usize].is_some()).collect();
+        let list = &mut lists[member];
+        let back: Vec<PartitionIx> =
+            list.iter().copied().filter(|&each| before.previous[each].is_some()).collect();
         let partition = match hashes.first(&back) {
             Some(partition) => {
                 list.retain(|&other| other != partition);
@@ -94,10 +95,10 @@ fn sorted_partitions(
                 None => continue,
             },
         };
-        taken[partition as usize] = true;
+        taken[partition] = true;
         sorted.push(partition);
         heap.push((list.len(), member));
     }
-    sorted.extend(all.into_iter().filter(|&partition| !taken[partition as usize]));
+    sorted.extend(all.into_iter().filter(|&partition| !taken[partition]));
     sorted
 }

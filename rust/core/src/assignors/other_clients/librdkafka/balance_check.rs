@@ -6,6 +6,7 @@ use super::balance::LibrdkafkaBalance;
 use super::fails::NAME;
 use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::gains::Gains;
+use crate::index::{MemberIx, PartitionIx};
 use crate::{Error, Result};
 
 impl LibrdkafkaBalance<'_> {
@@ -20,7 +21,7 @@ impl LibrdkafkaBalance<'_> {
         if self.is_doubled {
             let loads = self.loads();
             return Ok(!self.sorted.iter().any(|(count, member)| {
-                count != self.readers.most[member as usize] && self.gains_any(member, &loads)
+                count != self.readers.most[member] && self.gains_any(member, &loads)
             }));
         }
         let is_unbalanced = self.gains().find(&self.sorted, self.gaining);
@@ -40,7 +41,7 @@ impl LibrdkafkaBalance<'_> {
                               2.6.1 does not)";
                 return Err(Error::ClientFails { assignor: NAME, reason: reason.to_owned() });
             }
-            let most = self.readers.most[member as usize];
+            let most = self.readers.most[member];
             // 1.6 compares with the number of members.
             let all = if self.leader.version == LibrdkafkaVersion::UpTo16 {
                 self.leader.members.len()
@@ -72,25 +73,25 @@ impl LibrdkafkaBalance<'_> {
     /// By partition, how many its owner has; if it is in two lists, the first member that has it counts.
     fn loads(&self) -> Vec<usize> {
         let mut loads = vec![0; self.owner.len()];
-        let members = self.leader.members.iter().rev().filter(|&&member| !self.fixed[member as usize]);
-        for list in members.map(|&member| &self.lists[member as usize]) {
+        let members = self.leader.members.iter().rev().filter(|&&member| !self.fixed[member]);
+        for list in members.map(|&member| &self.lists[member]) {
             for &partition in list {
-                loads[partition as usize] = list.len();
+                loads[partition] = list.len();
             }
         }
         loads
     }
 
     /// Whether a member could take a partition from one that has more.
-    fn gains_any(&self, member: u32, loads: &[usize]) -> bool {
-        let list = &self.lists[member as usize];
-        let topics = self.readers.topics[member as usize].iter();
+    fn gains_any(&self, member: MemberIx, loads: &[usize]) -> bool {
+        let list = &self.lists[member];
+        let topics = self.readers.topics[member].iter();
         let mut partitions = topics.flat_map(|&topic| self.leader.group.of_topic(topic));
-        partitions.any(|partition| loads[partition as usize] > list.len() && !list.contains(&partition))
+        partitions.any(|partition| loads[partition] > list.len() && !list.contains(&partition))
     }
 
     /// `getBalanceScore`: the differences of all pairs of members, in C's 32 bits.
-    pub(super) fn score(&self, lists: &[Vec<u32>]) -> i32 {
+    pub(super) fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
         let mut counts: Vec<i64> = self.counts(lists).collect();
         counts.sort_unstable();
         let (mut score, mut sum) = (0_i64, 0_i64);
@@ -104,7 +105,7 @@ impl LibrdkafkaBalance<'_> {
     }
 
     /// Whether the result is no better than before.
-    pub(super) fn is_no_better(&self, before: &[Vec<u32>]) -> bool {
+    pub(super) fn is_no_better(&self, before: &[Vec<PartitionIx>]) -> bool {
         if self.leader.version != LibrdkafkaVersion::UpTo16 {
             return self.score(&self.lists) >= self.score(before);
         }
@@ -119,8 +120,8 @@ impl LibrdkafkaBalance<'_> {
     }
 
     /// How many partitions the participating members have, in their order.
-    fn counts<'a>(&'a self, lists: &'a [Vec<u32>]) -> impl Iterator<Item = i64> + 'a {
-        let counted = self.leader.members.iter().filter(|&&member| !self.fixed[member as usize]);
-        counted.filter_map(|&member| i64::try_from(lists[member as usize].len()).ok())
+    fn counts<'a>(&'a self, lists: &'a [Vec<PartitionIx>]) -> impl Iterator<Item = i64> + 'a {
+        let counted = self.leader.members.iter().filter(|&&member| !self.fixed[member]);
+        counted.filter_map(|&member| i64::try_from(lists[member].len()).ok())
     }
 }

@@ -1,13 +1,14 @@
 //! Who may read what in a group of `cooperative-sticky`.
 
 use super::leader::Leader;
+use crate::index::{MemberIx, TopicIx};
 
 /// Who may read what.
 pub(super) struct LibrdkafkaReaders {
     /// By topic, its readers in the order of members.
-    pub(super) of_topic: Vec<Vec<u32>>,
+    pub(super) of_topic: Vec<Vec<MemberIx>>,
     /// By member, its topics, sorted, each once.
-    pub(super) topics: Vec<Vec<u32>>,
+    pub(super) topics: Vec<Vec<TopicIx>>,
     /// By member, how many partitions its topics have.
     pub(super) most: Vec<usize>,
 }
@@ -23,15 +24,15 @@ impl LibrdkafkaReaders {
         topics.sort_by_key(|topic| topic.topic);
         for topic in topics {
             for &member in &topic.members {
-                readers.topics[member as usize].push(topic.topic);
-                readers.most[member as usize] += leader.count(topic.topic);
+                readers.topics[member].push(topic.topic);
+                readers.most[member] += leader.count(topic.topic);
             }
-            readers.of_topic[topic.topic as usize].clone_from(&topic.members);
+            readers.of_topic[topic.topic].clone_from(&topic.members);
         }
         readers
     }
 
-    pub(super) fn reads(&self, member: u32, topic: u32) -> bool {
-        self.topics[member as usize].binary_search(&topic).is_ok()
+    pub(super) fn reads(&self, member: MemberIx, topic: TopicIx) -> bool {
+        self.topics[member].binary_search(&topic).is_ok()
     }
 }
