@@ -1,5 +1,6 @@
 //! Indices of their own types: a member's number cannot be taken for a topic's or a partition's.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::iter::Zip;
@@ -57,9 +58,26 @@ impl Ix for usize {
 }
 
 macro_rules! indices {
+    (@of $name:ident, $list:ty) => {
+        impl<T> Index<$name> for $list {
+            type Output = T;
+
+            #[inline]
+            fn index(&self, index: $name) -> &T {
+                &self[index.0 as usize]
+            }
+        }
+
+        impl<T> IndexMut<$name> for $list {
+            #[inline]
+            fn index_mut(&mut self, index: $name) -> &mut T {
+                &mut self[index.0 as usize]
+            }
+        }
+    };
     ($($(#[$doc:meta])* $name:ident),+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(transparent)]
         pub(crate) struct $name(pub(crate) u32);
 
@@ -80,37 +98,28 @@ macro_rules! indices {
             }
         }
 
-        impl<T> Index<$name> for [T] {
-            type Output = T;
-
+        impl Ord for $name {
             #[inline]
-            fn index(&self, index: $name) -> &T {
-                &self[index.0 as usize]
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.0.cmp(&other.0)
             }
         }
 
-        impl<T> IndexMut<$name> for [T] {
+        // What `derive` makes of `<` goes through `Ordering`; sorting compares the plain numbers.
+        impl PartialOrd for $name {
             #[inline]
-            fn index_mut(&mut self, index: $name) -> &mut T {
-                &mut self[index.0 as usize]
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+
+            #[inline]
+            fn lt(&self, other: &Self) -> bool {
+                self.0 < other.0
             }
         }
 
-        impl<T> Index<$name> for Vec<T> {
-            type Output = T;
-
-            #[inline]
-            fn index(&self, index: $name) -> &T {
-                &self[index.0 as usize]
-            }
-        }
-
-        impl<T> IndexMut<$name> for Vec<T> {
-            #[inline]
-            fn index_mut(&mut self, index: $name) -> &mut T {
-                &mut self[index.0 as usize]
-            }
-        }
+        indices!(@of $name, [T]);
+        indices!(@of $name, Vec<T>);
     )+};
 }
 

@@ -7,7 +7,9 @@
 //! | where | what it knows |
 //! | --- | --- |
 //! | `input`, `assignment`, `lists` | an assignor's input and answer |
+//! | `topic_partitions` | the partitions of all topics in one row |
 //! | `quotas` | how many partitions are a member's share |
+//! | `movements` | which partitions have moved from whom to whom |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
 //! | `legacy` | assignors that Kafka no longer has |
@@ -18,6 +20,7 @@ mod client;
 mod input;
 mod legacy;
 mod lists;
+mod movements;
 pub mod other_clients;
 mod quotas;
 pub mod server;

@@ -1,11 +1,15 @@
 //! Moving partitions between members with different subscriptions until nobody gains by another move.
 
 use super::group::JavaGroup;
-use super::partition_movements::Movements;
+use super::partition_set::PartitionSet;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
 use super::subscriptions::TopicReaders;
+use crate::assignors::movements::Movements;
 use crate::index::{Ix, MemberIx, PartitionIx, numbered};
+use crate::java::hash_map::spread;
+use crate::java::strings::hash_code;
+use crate::java::topic_partition::partition_hash;
 use crate::{Error, Result};
 
 /// The versions of the balancing.
@@ -25,7 +29,7 @@ pub(crate) struct Balance<'a> {
     topics: &'a TopicReaders,
     rules: BalanceRules,
     /// Each member's partitions in the order in which it got them.
-    pub(crate) lists: Vec<Vec<PartitionIx>>,
+    lists: Vec<Vec<PartitionIx>>,
     /// By partition, who got it last.
     owner: Vec<MemberIx>,
     /// Who owned it in an older generation.
@@ -34,7 +38,9 @@ pub(crate) struct Balance<'a> {
     sorted: SortedMembers,
     /// Members that cannot exchange anything.
     fixed: Vec<bool>,
-    movements: Movements,
+    movements: Movements<PartitionSet>,
+    /// By topic, the hash code of its name.
+    hashes: Vec<i32>,
     /// Whether the balance of the whole has to be checked before each step: with claims of old generations, partitions
     /// beyond a topic's count or topics named twice, that answer may differ from the one for the present partition.
     odd: bool,
@@ -67,7 +73,8 @@ impl<'a> Balance<'a> {
             gaining: None,
             sorted: sorted(&lists, |_| false),
             fixed: vec![false; lists.len()],
-            movements: Movements::new(group),
+            movements: Movements::new(group.partitions_and_beyond()),
+            hashes: group.topics.iter().map(|topic| hash_code(topic)).collect(),
             group,
             topics,
             lists,
@@ -76,14 +83,39 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Whether nobody has anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lists.iter().all(Vec::is_empty)
+    /// Deals out what nobody keeps, then moves partitions, first only those if `unassigned_first`, and takes the moves
+    /// back if what members have is no more even than before.
+    pub(crate) fn run(
+        mut self,
+        unassigned: &[PartitionIx],
+        all: &[PartitionIx],
+        by_rack: bool,
+        unassigned_first: bool,
+        assignor: &'static str,
+    ) -> Result<Vec<Vec<PartitionIx>>> {
+        let initializing = self.lists.iter().all(Vec::is_empty);
+        self.assign(unassigned, by_rack);
+        self.set_fixed_aside();
+        let before = self.lists.clone();
+        let (group, topics) = (self.group, self.topics);
+        let movable = |partitions: &[PartitionIx]| -> Vec<PartitionIx> {
+            let shared = |partition: &PartitionIx| topics.shared(group.topic(*partition));
+            partitions.iter().copied().filter(shared).collect()
+        };
+        if unassigned_first {
+            self.reassign(&movable(unassigned), assignor)?;
+        }
+        let moved = self.reassign(&movable(all), assignor)?;
+        Ok(if !initializing && moved && self.score(&self.lists) >= self.score(&before) {
+            before
+        } else {
+            self.lists
+        })
     }
 
     /// Gives each partition to the member with the fewest that reads its topic; if racks matter, first to those in its
     /// racks.
-    pub(crate) fn assign(&mut self, unassigned: &[PartitionIx], by_rack: bool) {
+    fn assign(&mut self, unassigned: &[PartitionIx], by_rack: bool) {
         let mut left = Vec::new();
         if by_rack {
             for &partition in unassigned {
@@ -102,7 +134,7 @@ impl<'a> Balance<'a> {
     }
 
     /// Sets aside members that have everything they could have, and nothing that another could have.
-    pub(crate) fn set_fixed_aside(&mut self) {
+    fn set_fixed_aside(&mut self) {
         for (member, list) in numbered(&self.lists) {
             let shared = |&partition: &PartitionIx| self.topics.shared(self.group.topic(partition));
             self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
@@ -115,7 +147,7 @@ impl<'a> Balance<'a> {
     /// Moves partitions until a round moves none; returns whether any has moved. A round depends only on what every
     /// member has and on earlier moves. If both are as they once were, Kafka moves partitions in a circle and never
     /// ends. This can happen because a partition may move instead of another one, from a member that has few.
-    pub(crate) fn reassign(&mut self, partitions: &[PartitionIx], assignor: &'static str) -> Result<bool> {
+    fn reassign(&mut self, partitions: &[PartitionIx], assignor: &'static str) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
@@ -166,10 +198,16 @@ impl<'a> Balance<'a> {
     }
 
     fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
+        let topic = self.group.topic(partition);
+        let opposite = self.movements.opposite(topic, partition, self.owner[partition], member);
+        let partition = opposite.and_then(PartitionSet::first).unwrap_or(partition);
         let owner = self.owner[partition];
-        let partition = self.movements.instead(self.group, partition, owner, member);
-        let owner = self.owner[partition];
-        self.movements.record(self.group, partition, owner, member);
+        let leave = |set: &mut PartitionSet| set.remove(partition);
+        let set = self.movements.record(topic, partition, (owner, member), leave, PartitionSet::new);
+        if let Some(set) = set {
+            let hash = partition_hash(self.hashes[topic], self.group.number(partition));
+            set.insert(spread(hash), partition);
+        }
         let list = &mut self.lists[owner];
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
@@ -260,19 +298,27 @@ impl<'a> Balance<'a> {
     }
 
     /// How uneven an assignment is: the differences of all pairs of members, in Java's 32 bits.
-    pub(crate) fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
         let counted = lists.iter().zip(&self.fixed).filter(|(_, fixed)| !**fixed);
-        let mut counts: Vec<i64> = counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0_i64, 0_i64);
-        for (members, count) in (0_i64..).zip(counts) {
-            score = score.wrapping_add(count * members - sum);
-            sum += count;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "Java's sum overflows the same way")]
-        let score = score as i32;
-        score
+        in_32_bits(pair_differences(counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect()))
     }
+}
+
+/// The sum of the differences of all pairs of counts.
+pub(crate) fn pair_differences(mut counts: Vec<i64>) -> i64 {
+    counts.sort_unstable();
+    let (mut score, mut sum) = (0_i64, 0_i64);
+    for (members, count) in (0_i64..).zip(counts) {
+        score = score.wrapping_add(count * members - sum);
+        sum += count;
+    }
+    score
+}
+
+/// A sum that Java and C count in 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "Java's and C's sums overflow the same way")]
+pub(crate) fn in_32_bits(sum: i64) -> i32 {
+    sum as i32
 }
 
 /// Members by how many partitions they have, except those that are left out.

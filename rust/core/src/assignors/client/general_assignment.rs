@@ -21,23 +21,8 @@ pub(crate) fn assign(
     let all = topics.partitions(group);
     let unassigned = kept.unassigned(group, &topics, &all);
     let previous = previous_owners(group, claims);
-    let mut balance = Balance::new(group, &topics, kept.lists, previous, BalanceRules::Kafka39);
-    let initializing = balance.is_empty();
-    balance.assign(&unassigned, by_rack);
-    balance.set_fixed_aside();
-    let before = balance.lists.clone();
-    let movable = |partitions: Vec<PartitionIx>| -> Vec<PartitionIx> {
-        let shared = |partition: &PartitionIx| topics.shared(group.topic(*partition));
-        partitions.into_iter().filter(shared).collect()
-    };
-    if !kept.revoked {
-        balance.reassign(&movable(unassigned), assignor)?;
-    }
-    let moved = balance.reassign(&movable(all), assignor)?;
-    if !initializing && moved && balance.score(&balance.lists) >= balance.score(&before) {
-        balance.lists = before;
-    }
-    Ok(balance.lists)
+    let balance = Balance::new(group, &topics, kept.lists, previous, BalanceRules::Kafka39);
+    balance.run(&unassigned, &all, by_rack, !kept.revoked, assignor)
 }
 
 /// What members own and may keep.

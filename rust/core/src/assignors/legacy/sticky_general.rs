@@ -62,23 +62,8 @@ fn balance(
         is_kept[partition] = true;
     }
     let unassigned: Vec<_> = sorted.iter().copied().filter(|&partition| !is_kept[partition]).collect();
-    let mut balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
-    let initializing = balance.is_empty();
-    balance.assign(&unassigned, false);
-    balance.set_fixed_aside();
-    let before = balance.lists.clone();
-    let movable = |partitions: &[PartitionIx]| -> Vec<PartitionIx> {
-        let shared = |partition: &PartitionIx| topics.shared(group.topic(*partition));
-        partitions.iter().copied().filter(shared).collect()
-    };
-    if unowned_first && !revoked {
-        balance.reassign(&movable(&unassigned), assignor)?;
-    }
-    let moved = balance.reassign(&movable(sorted), assignor)?;
-    if !initializing && moved && balance.score(&balance.lists) >= balance.score(&before) {
-        balance.lists = before;
-    }
-    Ok(balance.lists)
+    let balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
+    balance.run(&unassigned, sorted, false, unowned_first && !revoked, assignor)
 }
 
 /// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up

@@ -11,10 +11,23 @@ pub(super) struct Gains<'a> {
     pub(super) lists: &'a [Vec<PartitionIx>],
     /// By partition, its owner.
     pub(super) owner: &'a [MemberIx],
-    /// By member, its topics, each once.
-    pub(super) topics: &'a [Vec<TopicIx>],
+    pub(super) readers: &'a Readers,
+}
+
+/// Who may read what.
+pub(super) struct Readers {
+    /// By topic, its readers.
+    pub(super) of_topic: Vec<Vec<MemberIx>>,
+    /// By member, its topics, sorted, each once.
+    pub(super) topics: Vec<Vec<TopicIx>>,
     /// By member, how many partitions it may have.
-    pub(super) most: &'a [usize],
+    pub(super) most: Vec<usize>,
+}
+
+impl Readers {
+    pub(super) fn reads(&self, member: MemberIx, topic: TopicIx) -> bool {
+        self.topics[member].binary_search(&topic).is_ok()
+    }
 }
 
 impl Gains<'_> {
@@ -30,7 +43,7 @@ impl Gains<'_> {
         let heaviest = |topic| self.group.of_topic(topic).max_by_key(|&partition| self.load(partition));
         let heaviest: Vec<_> = Indices::first(self.group.topics.len()).map(heaviest).collect();
         sorted.iter().find_map(|(_, member)| {
-            let topics = self.topics[member].iter();
+            let topics = self.readers.topics[member].iter();
             let mut found = topics.filter_map(|&topic| heaviest[topic]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
         })
@@ -43,6 +56,6 @@ impl Gains<'_> {
 
     fn gains(&self, member: MemberIx, partition: PartitionIx) -> bool {
         let count = self.lists[member].len();
-        count != self.most[member] && self.load(partition) > count
+        count != self.readers.most[member] && self.load(partition) > count
     }
 }

@@ -72,10 +72,13 @@ impl ServerGroup {
                 }
                 subscribers[named as usize] += 1;
                 if !input.missing[named as usize] {
-                    self.subscribed.values.push(topic[named as usize]);
+                    self.subscribed.values.push(TopicIx(named));
                 }
             }
             let subscribed = &mut self.subscribed.values[start..];
+            for number in &mut *subscribed {
+                *number = topic[*number];
+            }
             if member == 1 {
                 self.first = subscribed.to_vec();
             }

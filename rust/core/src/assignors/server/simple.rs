@@ -97,7 +97,7 @@ fn share_by_topic(group: &ServerGroup) -> Result<Vec<Share>> {
         }
     }
     let owned = Lists::dealt(group.counts.len(), &owned);
-    let mut found = Vec::new();
+    let mut dealt = Vec::new();
     for topic in Indices::first(group.counts.len()) {
         let (subscribers, owned) = (subscribers.get(topic), owned.get(topic));
         let run = |(member, number): (MemberIx, u32)| (member, PartitionRun::of_one(topic, number));
@@ -105,13 +105,13 @@ fn share_by_topic(group: &ServerGroup) -> Result<Vec<Share>> {
             let kept = owned
                 .iter()
                 .flat_map(|&(member, those)| those.iter().map(move |&(_, number)| (member, number)));
-            found.extend(kept.map(run));
+            dealt.extend(kept.map(run));
         } else {
             let shared = share_topic(group.members(), group.counts[topic], subscribers, owned)?;
-            found.extend(shared.into_iter().map(run));
+            dealt.extend(shared.into_iter().map(run));
         }
     }
-    Ok(found)
+    Ok(dealt)
 }
 
 fn share_topic(
@@ -142,6 +142,6 @@ fn share_topic(
         share_of[member] = share;
     }
     let hashes = partitions.iter().map(|number| number.cast_signed()).collect();
-    let found = Sharing { hashes, partitions: count as usize, members, share_of }.share(&claims)?;
-    Ok(found.into_iter().map(|(member, key)| (member, partitions[key])).collect())
+    let dealt = Sharing { hashes, partitions: count as usize, members, share_of }.share(&claims)?;
+    Ok(dealt.into_iter().map(|(member, key)| (member, partitions[key])).collect())
 }

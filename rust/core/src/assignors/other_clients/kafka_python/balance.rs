@@ -1,12 +1,12 @@
 //! Partitions given to members and moved between them until that is balanced (`StickyAssignmentExecutor.balance`).
 
+use super::ClientRules;
 use super::claims::EarlierOwners;
 use super::hash_order::HashOrder;
-use super::movements::KafkaPythonMovements;
-use super::readers::SubscriptionReaders;
-use super::rules::ClientRules;
+use crate::assignors::client::balance::pair_differences;
 use crate::assignors::client::sorted_members::SortedMembers;
-use crate::assignors::other_clients::gains::Gains;
+use crate::assignors::movements::Movements;
+use crate::assignors::other_clients::gains::{Gains, Readers};
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, numbered};
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ const LONG: u64 = 8;
 /// The state of one balancing.
 pub(super) struct KafkaPythonBalance<'a> {
     group: &'a Numbered<'a>,
-    readers: SubscriptionReaders,
+    readers: Readers,
     hashes: HashOrder,
     rules: ClientRules,
     /// By member, its partitions.
@@ -31,7 +31,7 @@ pub(super) struct KafkaPythonBalance<'a> {
     ghosts: Vec<bool>,
     /// By number of partitions, then by id.
     sorted: SortedMembers,
-    movements: KafkaPythonMovements,
+    movements: Movements<Vec<PartitionIx>>,
     /// The last found member that could gain, and the partition.
     gaining: Option<(MemberIx, PartitionIx)>,
     revokes: bool,
@@ -41,7 +41,7 @@ impl<'a> KafkaPythonBalance<'a> {
     pub(super) fn new(
         group: &'a Numbered<'a>,
         before: EarlierOwners,
-        readers: SubscriptionReaders,
+        readers: Readers,
         hashes: HashOrder,
         rules: ClientRules,
     ) -> Self {
@@ -55,7 +55,7 @@ impl<'a> KafkaPythonBalance<'a> {
             fixed: vec![false; group.members()],
             ghosts: vec![false; group.members()],
             sorted: SortedMembers::new(&[], |_| false),
-            movements: KafkaPythonMovements::default(),
+            movements: Movements::new(group.partitions()),
             gaining: None,
             revokes: false,
             readers,
@@ -176,7 +176,8 @@ impl<'a> KafkaPythonBalance<'a> {
 
     fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
         let owner = self.owner[partition];
-        let substitute = self.movements.instead(self.group, &mut self.hashes, partition, owner, member);
+        let opposite = self.movements.opposite(self.topic(partition), partition, owner, member);
+        let substitute = opposite.and_then(|set| self.hashes.first(set)).unwrap_or(partition);
         let other = self.owner[substitute];
         if self.rules.undoes_both && other != owner {
             self.process(partition, other);
@@ -186,7 +187,14 @@ impl<'a> KafkaPythonBalance<'a> {
 
     fn process(&mut self, partition: PartitionIx, member: MemberIx) {
         let owner = self.owner[partition];
-        self.movements.record(self.group, partition, owner, member);
+        let leave = |set: &mut Vec<PartitionIx>| {
+            set.retain(|&other| other != partition);
+            set.is_empty()
+        };
+        let topic = self.topic(partition);
+        if let Some(set) = self.movements.record(topic, partition, (owner, member), leave, Vec::new) {
+            set.push(partition);
+        }
         self.lists[owner].retain(|&other| other != partition);
         self.sorted.down(owner);
         self.give(partition, member);
@@ -203,33 +211,20 @@ impl<'a> KafkaPythonBalance<'a> {
         if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
             return true;
         }
-        let gains = Gains {
-            group: self.group,
-            lists: &self.lists,
-            owner: &self.owner,
-            topics: &self.readers.topics,
-            most: &self.readers.most,
-        };
+        let gains =
+            Gains { group: self.group, lists: &self.lists, owner: &self.owner, readers: &self.readers };
         self.gaining = gains.find(&self.sorted, self.gaining);
         self.gaining.is_none()
     }
 
     /// `_get_balance_score`: the differences of all pairs of members.
-    fn score(&self, lists: &[Vec<PartitionIx>]) -> i128 {
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i64 {
         let counted = lists.iter().zip(self.fixed.iter().zip(&self.ghosts));
-        let mut counts: Vec<i128> = counted
-            .filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {
-                (false, _) => i128::try_from(list.len()).ok(),
-                (true, true) => Some(0),
-                (true, false) => None,
-            })
-            .collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0, 0);
-        for (members, count) in (0..).zip(counts) {
-            score += count * members - sum;
-            sum += count;
-        }
-        score
+        let counts = counted.filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {
+            (false, _) => i64::try_from(list.len()).ok(),
+            (true, true) => Some(0),
+            (true, false) => None,
+        });
+        pair_differences(counts.collect())
     }
 }

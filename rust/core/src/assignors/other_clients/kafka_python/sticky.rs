@@ -1,13 +1,13 @@
 //! `StickyPartitionAssignor` and `CooperativeStickyAssignor`: the general algorithm of KIP-54 for every group.
 
+use super::ClientRules;
 use super::balance::KafkaPythonBalance;
 use super::claims::{EarlierOwners, MemberClaims, owned_partitions, user_data};
 use super::hash_order::HashOrder;
-use super::readers::SubscriptionReaders;
-use super::rules::ClientRules;
+use crate::assignors::other_clients::gains::Readers;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Assignment, Input};
-use crate::index::{Indices, MemberIx, PartitionIx, numbered};
+use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, numbered};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
@@ -54,7 +54,7 @@ fn assigned(
 ) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
     let before = EarlierOwners::new(group, claims);
     let mut hashes = HashOrder::new(group.input.options.seed);
-    let readers = SubscriptionReaders::new(group);
+    let readers = readers_of(group);
     let sorted = sorted_partitions(group, &before, &readers, &mut hashes);
     let mut lists = KafkaPythonBalance::new(group, before, readers, hashes, rules).run(sorted)?;
     for list in &mut lists.0 {
@@ -67,13 +67,13 @@ fn assigned(
 fn sorted_partitions(
     group: &Numbered<'_>,
     before: &EarlierOwners,
-    readers: &SubscriptionReaders,
+    readers: &Readers,
     hashes: &mut HashOrder,
 ) -> Vec<PartitionIx> {
     let count = |partition: &PartitionIx| readers.of_topic[group.topic(*partition)].len();
     let mut all: Vec<PartitionIx> = Indices::first(group.partitions()).collect();
     all.sort_by_key(count);
-    if before.is_fresh || !readers.are_identical(group) {
+    if before.is_fresh || !are_identical(readers, group) {
         return all;
     }
     let mut lists = before.lists.clone();
@@ -101,4 +101,38 @@ fn sorted_partitions(
     }
     sorted.extend(all.into_iter().filter(|&partition| !taken[partition]));
     sorted
+}
+
+/// By topic, its readers in the order given; a topic that a member names twice counts twice.
+fn readers_of(group: &Numbered<'_>) -> Readers {
+    let mut of_topic = vec![Vec::new(); group.topics.len()];
+    for &member in &group.numbers {
+        for &topic in &group.subscribed[member] {
+            of_topic[topic].push(member);
+        }
+    }
+    let once = |topics: &Vec<TopicIx>| {
+        let mut topics = topics.clone();
+        topics.sort_unstable();
+        topics.dedup();
+        topics
+    };
+    let count = |topics: &Vec<TopicIx>| topics.iter().map(|&topic| group.of_topic(topic).len()).sum();
+    Readers {
+        of_topic,
+        topics: group.subscribed.iter().map(once).collect(),
+        most: group.subscribed.iter().map(count).collect(),
+    }
+}
+
+/// `_are_subscriptions_identical`: lists are compared, in the order in which topics were sent.
+fn are_identical(readers: &Readers, group: &Numbered<'_>) -> bool {
+    let has_partitions = |topic: &TopicIx| group.row.count(*topic) > 0;
+    let existing = Indices::first(group.topics.len()).filter(has_partitions);
+    let mut topics = existing.map(|topic| &readers.of_topic[topic]);
+    let mut members =
+        group.subscribed.iter().map(|topics| topics.iter().filter(|topic| has_partitions(topic)));
+    let first = topics.next();
+    let Some(one) = members.next() else { return true };
+    topics.all(|other| Some(other) == first) && members.all(|other| other.eq(one.clone()))
 }

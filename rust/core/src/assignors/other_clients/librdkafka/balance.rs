@@ -4,10 +4,10 @@ use super::claims::LibrdkafkaClaims;
 use super::fails::{NAME, dies};
 use super::leader::Leader;
 use super::movements::{Moved, PointerMovements};
-use super::readers::LibrdkafkaReaders;
 use super::version::LibrdkafkaVersion;
 use crate::assignors::NoRack;
 use crate::assignors::client::sorted_members::SortedMembers;
+use crate::assignors::other_clients::gains::Readers;
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 use crate::{Error, Result};
 
@@ -18,7 +18,7 @@ const MOST_ROUNDS: u32 = 1 << 16;
 pub(super) struct LibrdkafkaBalance<'a> {
     pub(super) leader: &'a Leader<'a>,
     claims: &'a LibrdkafkaClaims,
-    pub(super) readers: LibrdkafkaReaders,
+    pub(super) readers: Readers,
     /// By member, its partitions.
     pub(super) lists: Vec<Vec<PartitionIx>>,
     /// By partition, its owner, which at first is its last claimant and may not have it in its list.
@@ -39,11 +39,7 @@ pub(super) struct LibrdkafkaBalance<'a> {
 }
 
 impl<'a> LibrdkafkaBalance<'a> {
-    pub(super) fn new(
-        leader: &'a Leader<'a>,
-        claims: &'a LibrdkafkaClaims,
-        readers: LibrdkafkaReaders,
-    ) -> Self {
+    pub(super) fn new(leader: &'a Leader<'a>, claims: &'a LibrdkafkaClaims, readers: Readers) -> Self {
         let partitions = leader.group.partitions();
         let mut balance = Self {
             lists: claims.lists.clone(),

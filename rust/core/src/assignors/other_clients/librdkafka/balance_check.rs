@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::balance::LibrdkafkaBalance;
 use super::fails::NAME;
 use super::version::LibrdkafkaVersion;
+use crate::assignors::client::balance::{in_32_bits, pair_differences};
 use crate::assignors::other_clients::gains::Gains;
 use crate::index::{MemberIx, PartitionIx};
 use crate::{Error, Result};
@@ -61,13 +62,7 @@ impl LibrdkafkaBalance<'_> {
     }
 
     fn gains(&self) -> Gains<'_> {
-        Gains {
-            group: &self.leader.group,
-            lists: &self.lists,
-            owner: &self.owner,
-            topics: &self.readers.topics,
-            most: &self.readers.most,
-        }
+        Gains { group: &self.leader.group, lists: &self.lists, owner: &self.owner, readers: &self.readers }
     }
 
     /// By partition, how many its owner has; if it is in two lists, the first member that has it counts.
@@ -91,17 +86,8 @@ impl LibrdkafkaBalance<'_> {
     }
 
     /// `getBalanceScore`: the differences of all pairs of members, in C's 32 bits.
-    pub(super) fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
-        let mut counts: Vec<i64> = self.counts(lists).collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0_i64, 0_i64);
-        for (members, count) in (0_i64..).zip(counts) {
-            score = score.wrapping_add(count * members - sum);
-            sum += count;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "C's sum overflows the same way")]
-        let score = score as i32;
-        score
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
+        in_32_bits(pair_differences(self.counts(lists).collect()))
     }
 
     /// Whether the result is no better than before.

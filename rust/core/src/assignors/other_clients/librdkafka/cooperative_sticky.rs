@@ -7,9 +7,9 @@ use super::balance::LibrdkafkaBalance;
 use super::claims::LibrdkafkaClaims;
 use super::fails::{dies, dies_since};
 use super::leader::Leader;
-use super::readers::LibrdkafkaReaders;
 use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::answer;
+use crate::assignors::other_clients::gains::Readers;
 use crate::assignors::{Assignment, Input, NoRack};
 use crate::index::{Indices, Ix, MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
         return Err(dies_since("2.2.0", &reason));
     }
     let mut claims = LibrdkafkaClaims::new(&leader);
-    let readers = LibrdkafkaReaders::new(&leader);
+    let readers = leader.readers();
     let sorted = sorted_partitions(&leader, &mut claims, &readers);
     let lists = LibrdkafkaBalance::new(&leader, &claims, readers).run(sorted)?;
     let adjusted = adjust(&leader, &claims, &lists);
@@ -68,7 +68,7 @@ fn are_identical(leader: &Leader<'_>) -> bool {
 fn sorted_partitions(
     leader: &Leader<'_>,
     claims: &mut LibrdkafkaClaims,
-    readers: &LibrdkafkaReaders,
+    readers: &Readers,
 ) -> Vec<PartitionIx> {
     let group = &leader.group;
     if !are_identical(leader) {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::version::LibrdkafkaVersion;
 use crate::Result;
+use crate::assignors::other_clients::gains::Readers;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Input, NoRack};
 use crate::index::{Indices, MemberIx, TopicIx};
@@ -69,6 +70,25 @@ impl<'a> Leader<'a> {
     /// How many partitions a topic has.
     pub(super) fn count(&self, topic: TopicIx) -> usize {
         self.group.of_topic(topic).len()
+    }
+
+    /// Who may read what in a group of `cooperative-sticky`.
+    pub(super) fn readers(&self) -> Readers {
+        let mut readers = Readers {
+            of_topic: vec![Vec::new(); self.group.topics.len()],
+            topics: vec![Vec::new(); self.group.members()],
+            most: vec![0; self.group.members()],
+        };
+        let mut topics: Vec<_> = self.topics.iter().collect();
+        topics.sort_by_key(|topic| topic.topic);
+        for topic in topics {
+            for &member in &topic.members {
+                readers.topics[member].push(topic.topic);
+                readers.most[member] += self.count(topic.topic);
+            }
+            readers.of_topic[topic.topic].clone_from(&topic.members);
+        }
+        readers
     }
 
     /// `rd_kafka_group_member_cmp`: two static members by their instance IDs, all others by member ID.

@@ -5,11 +5,9 @@
 //! | `sticky` | `sticky` and `cooperative-sticky`: Java's algorithm of 2.3, in the order of Go's maps |
 //! | `claims` | what members say that they own, and who is believed |
 //! | `cooperative` | what waits for the next rebalance |
-//! | `movements` | which partitions have moved from whom to whom |
 
 mod claims;
 mod cooperative;
-mod movements;
 mod sticky;
 
 use super::ClientAssignor;

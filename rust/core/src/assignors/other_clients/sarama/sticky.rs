@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::claims::SaramaClaims;
 use super::cooperative;
-use super::movements::SaramaMovements;
+use crate::assignors::movements::Movements;
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
@@ -261,7 +261,7 @@ impl<'a> SaramaBalance<'a> {
 
     /// `performReassignments`: returns whether something has moved.
     fn reassign(&mut self, order: &[PartitionIx], draws: &mut GoDraws) -> Option<bool> {
-        let mut movements = SaramaMovements::new(self.group);
+        let mut movements: Movements<GoMap<PartitionIx>> = Movements::new(self.group.row.len());
         let mut performed = false;
         for _ in 0..MOST_ROUNDS {
             let mut modified = false;
@@ -279,9 +279,19 @@ impl<'a> SaramaBalance<'a> {
                     takers.find(|&member| better && self.reads(member, topic))
                 });
                 if let (Some(taker), Some(owner)) = (taker, self.owner[partition]) {
-                    let moved = movements.instead(self.group, partition, owner, taker, draws);
+                    // The last one in the map of those that went the opposite way.
+                    let topic = self.topic(partition);
+                    let opposite = movements.opposite(topic, partition, owner, taker);
+                    let moved = opposite.and_then(|set| set.walk(draws).pop()).unwrap_or(partition);
                     if let Some(from) = self.owner[moved] {
-                        movements.record(self.group, moved, from, taker, draws);
+                        let leave = |set: &mut GoMap<_>| {
+                            set.remove(moved);
+                            set.is_empty()
+                        };
+                        let new = || GoMap::new(draws, 0);
+                        if let Some(set) = movements.record(topic, moved, (from, taker), leave, new) {
+                            set.put(moved);
+                        }
                         self.take(moved, from);
                     }
                     self.give(moved, taker);
