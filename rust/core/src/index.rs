@@ -1,10 +1,8 @@
 //! Indices of their own types: a member's number cannot be taken for a topic's or a partition's.
 
-use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::iter::Zip;
-use std::marker::PhantomData;
+use std::iter::Map;
 use std::ops::{Index, IndexMut, Range};
 
 /// What a list is indexed by.
@@ -12,19 +10,19 @@ pub(crate) trait Ix: Copy + Debug + Default + Ord + Hash {
     /// The index with this number.
     fn new(number: u32) -> Self;
 
-    /// Its number.
-    fn number(self) -> u32;
+    /// Its number, as Rust counts.
+    fn place(self) -> usize;
 
-    /// The same, as Rust counts.
+    /// The same as a number of 32 bits: lists have fewer than 2^32 places.
     #[inline]
-    fn place(self) -> usize {
-        self.number() as usize
+    fn number(self) -> u32 {
+        u32::try_from(self.place()).unwrap_or(u32::MAX)
     }
 
-    /// The index of a place in a list, which has fewer than 2^32.
+    /// The index of a place in a list.
     #[inline]
     fn at(place: usize) -> Self {
-        Self::new(u32::try_from(place).unwrap_or(u32::MAX))
+        Self::new(place.number())
     }
 }
 
@@ -35,8 +33,8 @@ impl Ix for u32 {
     }
 
     #[inline]
-    fn number(self) -> u32 {
-        self
+    fn place(self) -> usize {
+        self as usize
     }
 }
 
@@ -44,11 +42,6 @@ impl Ix for usize {
     #[inline]
     fn new(number: u32) -> Self {
         number as usize
-    }
-
-    #[inline]
-    fn number(self) -> u32 {
-        u32::try_from(self).unwrap_or(u32::MAX)
     }
 
     #[inline]
@@ -77,7 +70,7 @@ macro_rules! indices {
     };
     ($($(#[$doc:meta])* $name:ident),+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
         pub(crate) struct $name(pub(crate) u32);
 
@@ -93,28 +86,8 @@ macro_rules! indices {
             }
 
             #[inline]
-            fn number(self) -> u32 {
-                self.0
-            }
-        }
-
-        impl Ord for $name {
-            #[inline]
-            fn cmp(&self, other: &Self) -> Ordering {
-                self.0.cmp(&other.0)
-            }
-        }
-
-        // What `derive` makes of `<` goes through `Ordering`; sorting compares the plain numbers.
-        impl PartialOrd for $name {
-            #[inline]
-            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                Some(self.cmp(other))
-            }
-
-            #[inline]
-            fn lt(&self, other: &Self) -> bool {
-                self.0 < other.0
+            fn place(self) -> usize {
+                self.0 as usize
             }
         }
 
@@ -133,80 +106,16 @@ indices! {
 }
 
 /// Consecutive indices.
-#[derive(Clone, Debug)]
-pub(crate) struct Indices<I> {
-    numbers: Range<u32>,
-    index: PhantomData<I>,
+pub(crate) type Indices<I> = Map<Range<u32>, fn(u32) -> I>;
+
+/// The indices of a list with so many places.
+#[inline]
+pub(crate) fn indices<I: Ix>(count: usize) -> Indices<I> {
+    (0..count.number()).map(I::new)
 }
-
-impl<I: Ix> Indices<I> {
-    /// Those with these numbers.
-    #[inline]
-    pub(crate) fn new(numbers: Range<u32>) -> Self {
-        Self { numbers, index: PhantomData }
-    }
-
-    /// The first ones of a list.
-    #[inline]
-    pub(crate) fn first(count: usize) -> Self {
-        Self::new(0..u32::try_from(count).unwrap_or(u32::MAX))
-    }
-
-    /// The first one.
-    #[inline]
-    pub(crate) fn start(&self) -> I {
-        I::new(self.numbers.start)
-    }
-
-    /// The one at a place among them.
-    #[inline]
-    pub(crate) fn get(&self, place: usize) -> I {
-        I::at(self.numbers.start as usize + place)
-    }
-
-    /// The one after the last.
-    #[inline]
-    pub(crate) fn end(&self) -> I {
-        I::new(self.numbers.end)
-    }
-
-    /// The part of a list that has these indices.
-    #[inline]
-    pub(crate) fn places(&self) -> Range<usize> {
-        self.numbers.start as usize..self.numbers.end as usize
-    }
-}
-
-impl<I: Ix> Iterator for Indices<I> {
-    type Item = I;
-
-    #[inline]
-    fn next(&mut self) -> Option<I> {
-        self.numbers.next().map(I::new)
-    }
-
-    #[inline]
-    fn nth(&mut self, skipped: usize) -> Option<I> {
-        self.numbers.nth(skipped).map(I::new)
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.numbers.size_hint()
-    }
-}
-
-impl<I: Ix> DoubleEndedIterator for Indices<I> {
-    #[inline]
-    fn next_back(&mut self) -> Option<I> {
-        self.numbers.next_back().map(I::new)
-    }
-}
-
-impl<I: Ix> ExactSizeIterator for Indices<I> {}
 
 /// Items with their indices.
 #[inline]
-pub(crate) fn numbered<I: Ix, T: IntoIterator>(items: T) -> Zip<Indices<I>, T::IntoIter> {
-    Indices::new(0..u32::MAX).zip(items)
+pub(crate) fn numbered<I: Ix, T: IntoIterator>(items: T) -> impl Iterator<Item = (I, T::Item)> {
+    (0..).map(I::new).zip(items)
 }

@@ -1,5 +1,7 @@
 //! The partitions of all topics in one row.
 
+use std::ops::Range;
+
 use super::MOST_PARTITIONS;
 use crate::index::{Indices, Ix, PartitionIx, TopicIx, numbered};
 use crate::{Error, Result};
@@ -49,7 +51,13 @@ impl TopicPartitions {
     /// The partitions of a topic.
     #[inline]
     pub(super) fn of(&self, topic: TopicIx) -> Indices<PartitionIx> {
-        Indices::new(self.starts[topic]..self.starts[topic.place() + 1])
+        self.numbers(topic).map(PartitionIx)
+    }
+
+    /// The same as plain numbers, of which some can be skipped at once.
+    #[inline]
+    pub(super) fn numbers(&self, topic: TopicIx) -> Range<u32> {
+        self.starts[topic]..self.starts[topic.place() + 1]
     }
 
     /// How many partitions a topic has.

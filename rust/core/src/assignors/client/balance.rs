@@ -58,13 +58,13 @@ impl<'a> Balance<'a> {
         previous: Vec<Option<(MemberIx, i32)>>,
         rules: BalanceRules,
     ) -> Self {
-        let mut owner = vec![MemberIx::NONE; group.partitions_and_beyond()];
+        let mut owner = vec![MemberIx::NONE; group.row.len()];
         for (member, list) in numbered(&lists) {
             for &partition in list {
                 owner[partition] = member;
             }
         }
-        let beyond = group.partitions_and_beyond() > group.partitions().len();
+        let beyond = group.row.len() > group.partitions().len();
         Self {
             odd: previous.iter().any(Option::is_some)
                 || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice)),
@@ -73,7 +73,7 @@ impl<'a> Balance<'a> {
             gaining: None,
             sorted: sorted(&lists, |_| false),
             fixed: vec![false; lists.len()],
-            movements: Movements::new(group.partitions_and_beyond()),
+            movements: Movements::new(group.row.len()),
             hashes: group.topics.iter().map(|topic| hash_code(topic)).collect(),
             group,
             topics,
@@ -99,7 +99,7 @@ impl<'a> Balance<'a> {
         let before = self.lists.clone();
         let (group, topics) = (self.group, self.topics);
         let movable = |partitions: &[PartitionIx]| -> Vec<PartitionIx> {
-            let shared = |partition: &PartitionIx| topics.shared(group.topic(*partition));
+            let shared = |partition: &PartitionIx| topics.shared(group.row.topic(*partition));
             partitions.iter().copied().filter(shared).collect()
         };
         if unassigned_first {
@@ -136,7 +136,7 @@ impl<'a> Balance<'a> {
     /// Sets aside members that have everything they could have, and nothing that another could have.
     fn set_fixed_aside(&mut self) {
         for (member, list) in numbered(&self.lists) {
-            let shared = |&partition: &PartitionIx| self.topics.shared(self.group.topic(partition));
+            let shared = |&partition: &PartitionIx| self.topics.shared(self.group.row.topic(partition));
             self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
         }
         self.sorted = sorted(&self.lists, |member| self.fixed[member]);
@@ -188,7 +188,7 @@ impl<'a> Balance<'a> {
                 return Ok(true);
             }
         }
-        let topic = self.group.topic(partition);
+        let topic = self.group.row.topic(partition);
         let fewer_than = has.saturating_sub(1);
         let Some(member) = self.sorted.first(self.topics.readers_of(topic), fewer_than, |_| true) else {
             return Ok(false);
@@ -198,7 +198,7 @@ impl<'a> Balance<'a> {
     }
 
     fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
-        let topic = self.group.topic(partition);
+        let topic = self.group.row.topic(partition);
         let opposite = self.movements.opposite(topic, partition, self.owner[partition], member);
         let partition = opposite.and_then(PartitionSet::first).unwrap_or(partition);
         let owner = self.owner[partition];
@@ -224,7 +224,7 @@ impl<'a> Balance<'a> {
 
     /// The first of the sorted members that reads a partition's topic and meets a condition.
     fn fewest(&self, partition: PartitionIx, meets: impl Fn(MemberIx) -> bool) -> Option<MemberIx> {
-        let topic = self.group.topic(partition);
+        let topic = self.group.row.topic(partition);
         self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
@@ -272,7 +272,7 @@ impl<'a> Balance<'a> {
     /// A member that could gain, and the partition.
     fn find_gaining(&self) -> Option<(MemberIx, PartitionIx)> {
         let group = self.group;
-        let heaviest = |topic| group.of_topic(topic).max_by_key(|&partition| self.load(partition));
+        let heaviest = |topic| group.row.of(topic).max_by_key(|&partition| self.load(partition));
         let heaviest: Vec<_> = group.by_name().map(heaviest).collect();
         self.sorted.iter().find_map(|(_, member)| {
             let topics = self.topics.of.get(member).iter();
@@ -289,7 +289,7 @@ impl<'a> Balance<'a> {
                 owner[partition] = member;
             }
         }
-        let mut partitions = self.topics.of.get(member).iter().flat_map(|&topic| self.group.of_topic(topic));
+        let mut partitions = self.topics.of.get(member).iter().flat_map(|&topic| self.group.row.of(topic));
         count != self.most(member)
             && partitions.any(|partition| {
                 !self.lists[member].contains(&partition)

@@ -71,7 +71,7 @@ impl<'a> QuotaDealing<'a> {
             under: Vec::new(),
             exact: Vec::new(),
             taken: vec![0; members],
-            taken_from: vec![MemberIx::NONE; group.partitions_and_beyond()],
+            taken_from: vec![MemberIx::NONE; group.row.len()],
             dealt: Vec::with_capacity(partitions),
             group,
             claims,
@@ -92,7 +92,7 @@ impl<'a> QuotaDealing<'a> {
                     self.taken_from[partition] = member;
                 } else if !self.claims.contested[partition] {
                     let number = group.number(partition);
-                    owned.push((number, group.topic(partition), partition));
+                    owned.push((number, group.row.topic(partition), partition));
                 }
             }
             owned.sort_unstable();
@@ -123,17 +123,16 @@ impl<'a> QuotaDealing<'a> {
     /// one beyond its topic's count: everything after that counts as unassigned again.
     fn unassigned(&self) -> Vec<PartitionIx> {
         let group = self.group;
-        let mut kept = vec![false; group.partitions_and_beyond()];
-        let mut end = PartitionIx::at(group.partitions().len());
+        let mut kept = vec![false; group.row.len()];
+        let mut end = group.partitions().len().number();
         for &(_, partition) in &self.dealt {
             kept[partition] = true;
             if group.is_beyond(partition) {
-                let partitions = group.of_topic(group.topic(partition));
-                end =
-                    end.min(if group.number(partition) >= 0 { partitions.end() } else { partitions.start() });
+                let numbers = group.row.numbers(group.row.topic(partition));
+                end = end.min(if group.number(partition) >= 0 { numbers.end } else { numbers.start });
             }
         }
-        group.partitions().filter(|&partition| partition >= end || !kept[partition]).collect()
+        group.partitions().filter(|&partition| partition.0 >= end || !kept[partition]).collect()
     }
 
     /// Deals partitions to members in their racks, first those that the fewest members can take; returns the rest.

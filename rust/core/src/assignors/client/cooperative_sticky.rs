@@ -7,7 +7,7 @@ use crate::index::{MemberIx, PartitionIx, numbered};
 /// Takes partitions that one member gains and another loses from the gaining member's list
 /// (`computePartitionsTransferringOwnership`); the constrained algorithm keeps its own record instead.
 pub(crate) fn withhold(group: &JavaGroup<'_>, lists: &mut [Vec<PartitionIx>]) {
-    let partitions = group.partitions_and_beyond();
+    let partitions = group.row.len();
     let (mut gaining, mut lost) = (vec![MemberIx::NONE; partitions], vec![false; partitions]);
     let (mut owned_by, mut read_by) = (vec![MemberIx::NONE; partitions], vec![MemberIx::NONE; partitions]);
     for &member in &group.second_walk {

@@ -39,7 +39,7 @@ impl Kept {
             let mut list: Vec<PartitionIx> = claims.believed(member).collect();
             let owned = list.len();
             list.retain(|&partition| {
-                topics.reads(member, group.topic(partition))
+                topics.reads(member, group.row.topic(partition))
                     && !(by_rack && rack_awareness::mismatch(group, member, partition))
             });
             kept.revoked |= list.len() < owned;
@@ -56,18 +56,18 @@ impl Kept {
         topics: &TopicReaders,
         all: &[PartitionIx],
     ) -> Vec<PartitionIx> {
-        let mut kept = vec![false; group.partitions_and_beyond()];
+        let mut kept = vec![false; group.row.len()];
         let mut stop: Option<(usize, TopicIx, i32)> = None;
         for &partition in self.lists.iter().flatten() {
             kept[partition] = true;
             if group.is_beyond(partition) {
-                let topic = group.topic(partition);
+                let topic = group.row.topic(partition);
                 let place = (topics.readers[topic], topic, group.number(partition));
                 stop = Some(stop.map_or(place, |stop| stop.min(place)));
             }
         }
         let behind = |partition: PartitionIx| {
-            let topic = group.topic(partition);
+            let topic = group.row.topic(partition);
             stop.is_some_and(|stop| stop < (topics.readers[topic], topic, group.number(partition)))
         };
         all.iter().copied().filter(|&partition| !kept[partition] || behind(partition)).collect()
@@ -77,7 +77,7 @@ impl Kept {
 /// By partition, who owned it in an older generation than the newest, and in which one: the newest of those, and the
 /// first on ties.
 fn previous_owners(group: &JavaGroup<'_>, claims: &Claims) -> Vec<Option<(MemberIx, i32)>> {
-    let mut previous = vec![None; group.partitions_and_beyond()];
+    let mut previous = vec![None; group.row.len()];
     for &member in &group.walk {
         let generation = group.generations[member];
         if generation < claims.newest {

@@ -6,7 +6,7 @@ use super::subscribed::Subscribed;
 use crate::Result;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Input, Lists};
-use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx};
+use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
 use crate::java::strings::{by, inverse, ranks, sorted};
 
@@ -15,10 +15,11 @@ use crate::java::strings::{by, inverse, ranks, sorted};
 pub struct JavaGroup<'a> {
     /// The names of topics, sorted as Java sorts them.
     pub(crate) topics: Vec<&'a str>,
-    row: TopicPartitions,
+    /// The partitions of all topics; those beyond a topic's count come after all others.
+    pub(crate) row: TopicPartitions,
     /// How many partitions exist.
     existing: usize,
-    /// The numbers of the partitions that members own beyond a topic's count; these come after all others.
+    /// The numbers of the partitions that members own beyond a topic's count.
     beyond: Vec<i32>,
     /// The order in which Java walks the map of members.
     pub(crate) walk: Vec<MemberIx>,
@@ -92,7 +93,7 @@ impl<'a> JavaGroup<'a> {
         let first = input.first_partitions();
         let mut racks = Lists::default();
         for (topic, &place) in self.topic_places.iter().enumerate() {
-            for partition in 0..self.count(TopicIx::at(topic)) as usize {
+            for partition in 0..self.row.count(TopicIx::at(topic)) as usize {
                 let start = racks.values.len();
                 for &rack in input.racks.get(first[place.place()] + partition) {
                     if !racks.values[start..].contains(&rack) {
@@ -135,42 +136,17 @@ impl<'a> JavaGroup<'a> {
 
     /// Members by their IDs, in which order they are numbered.
     pub(crate) fn by_id(&self) -> Indices<MemberIx> {
-        Indices::first(self.members())
+        indices(self.members())
     }
 
     /// Topics by their names, in which order they are numbered.
     pub(crate) fn by_name(&self) -> Indices<TopicIx> {
-        Indices::first(self.topics.len())
-    }
-
-    /// How many partitions a topic has.
-    pub(crate) fn count(&self, topic: TopicIx) -> u32 {
-        self.row.count(topic)
-    }
-
-    /// A topic's partitions.
-    pub(crate) fn of_topic(&self, topic: TopicIx) -> Indices<PartitionIx> {
-        self.row.of(topic)
-    }
-
-    /// A partition's topic.
-    pub(crate) fn topic(&self, partition: PartitionIx) -> TopicIx {
-        self.row.topic(partition)
+        indices(self.topics.len())
     }
 
     /// The existing partitions.
     pub(crate) fn partitions(&self) -> Indices<PartitionIx> {
-        Indices::first(self.existing)
-    }
-
-    /// How many partitions there are, with those beyond a topic's count.
-    pub(crate) fn partitions_and_beyond(&self) -> usize {
-        self.row.len()
-    }
-
-    /// All partitions in order, with those beyond a topic's count, and their topics.
-    pub(crate) fn topics_of_partitions(&self) -> impl Iterator<Item = (PartitionIx, TopicIx)> {
-        self.row.topics()
+        indices(self.existing)
     }
 
     /// Whether a partition is beyond its topic's count.
@@ -228,7 +204,7 @@ impl<'a> JavaGroup<'a> {
         }
         let mut walker = Walker::of_names(&self.topics);
         let mut known = walker.walk(&inserted);
-        known.retain(|&topic| self.count(topic) > 0);
+        known.retain(|&topic| self.row.count(topic) > 0);
         walker.walk(&known)
     }
 
@@ -242,7 +218,7 @@ impl<'a> JavaGroup<'a> {
         };
         for member in inverse::<MemberIx>(&self.member_places) {
             for &partition in lists.get(member) {
-                named.topics.push(self.topic_places[self.topic(partition)]);
+                named.topics.push(self.topic_places[self.row.topic(partition)]);
                 named.partitions.push(self.number(partition));
             }
             named.offsets.push(named.topics.len());

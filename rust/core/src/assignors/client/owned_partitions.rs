@@ -35,11 +35,11 @@ impl Claims {
         let mut claims = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
             equal_subscriptions,
-            believed: vec![NOBODY; group.partitions_and_beyond()],
-            contested: vec![false; group.partitions_and_beyond()],
+            believed: vec![NOBODY; group.row.len()],
+            contested: vec![false; group.row.len()],
             lists,
         };
-        let mut last = vec![MemberIx::NONE; group.partitions_and_beyond()];
+        let mut last = vec![MemberIx::NONE; group.row.len()];
         for &member in &group.walk {
             for claim in claims.lists.range(member) {
                 let partition = claims.lists.values[claim];

@@ -8,7 +8,7 @@ use super::group::JavaGroup;
 use super::rack_awareness;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
-use crate::index::{Indices, MemberIx, PartitionIx, TopicIx};
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// What each member reads.
 pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
@@ -36,7 +36,7 @@ fn in_ranges(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     let mut dealt = Vec::with_capacity(group.partitions().len());
     for topic in group.topic_walk() {
         let members = &members[topic];
-        let partitions = group.of_topic(topic);
+        let partitions = group.row.of(topic);
         let (each, extra) = (partitions.len() / members.len(), partitions.len() % members.len());
         let room =
             members.iter().enumerate().map(|(place, &member)| (member, each + usize::from(place < extra)));
@@ -70,7 +70,8 @@ struct RangeTopic<'a> {
     group: &'a JavaGroup<'a>,
     /// Its members, sorted.
     members: Arc<[MemberIx]>,
-    partitions: Indices<PartitionIx>,
+    /// Its first partition.
+    first: PartitionIx,
     /// By partition, whether it has been dealt.
     dealt: Vec<bool>,
     /// By place in `members`, how many partitions it has.
@@ -87,16 +88,16 @@ fn topics<'a>(group: &'a JavaGroup<'a>) -> Vec<RangeTopic<'a>> {
     let members = members(group);
     let state = |topic: TopicIx| {
         let members = Arc::clone(&members[topic]);
-        let partitions = group.of_topic(topic);
-        let quota = Quota::of_counts(partitions.len(), members.len());
+        let count = group.row.count(topic) as usize;
+        let quota = Quota::of_counts(count, members.len());
         RangeTopic {
-            by_rack: rack_awareness::matter(group, members.iter().copied(), partitions.clone()),
-            dealt: vec![false; partitions.len()],
+            by_rack: rack_awareness::matter(group, members.iter().copied(), group.row.of(topic)),
+            first: PartitionIx(group.row.numbers(topic).start),
+            dealt: vec![false; count],
             taken: vec![0; members.len()],
             each: quota.least as usize,
             extra: quota.extra as usize,
             members,
-            partitions,
             group,
         }
     };
@@ -153,14 +154,19 @@ impl RangeTopic<'_> {
         (self.each + usize::from(self.extra > 0)).saturating_sub(self.taken[place])
     }
 
+    /// A partition of the topic, by its number.
+    fn partition(&self, number: usize) -> PartitionIx {
+        PartitionIx::at(self.first.place() + number)
+    }
+
     fn matches(&self, member: MemberIx, partition: usize) -> bool {
         let rack = self.group.member_racks[member];
-        rack.is_none_or(|rack| self.group.racks(self.partitions.get(partition)).contains(&rack))
+        rack.is_none_or(|rack| self.group.racks(self.partition(partition)).contains(&rack))
     }
 
     fn deal(&mut self, place: usize, partition: usize, dealt: &mut Vec<(MemberIx, PartitionIx)>) {
         self.dealt[partition] = true;
-        dealt.push((self.members[place], self.partitions.get(partition)));
+        dealt.push((self.members[place], self.partition(partition)));
     }
 
     /// A member got several at once.

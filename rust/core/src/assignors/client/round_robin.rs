@@ -20,7 +20,7 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Result<Lists<PartitionIx>> {
     let mut next = 0;
     for (topic, places) in numbered(&places) {
         let mut turn = places.partition_point(|&place| place < next);
-        for partition in group.of_topic(topic) {
+        for partition in group.row.of(topic) {
             turn = if turn < places.len() { turn } else { 0 };
             next = places[turn] + 1;
             dealt.push((circle[places[turn]], partition));

@@ -32,7 +32,7 @@ impl TopicReaders {
         };
         for member in group.by_id() {
             for &topic in group.subscribed.get(member) {
-                if group.count(topic) > 0 {
+                if group.row.count(topic) > 0 {
                     topics.of.values.push(topic);
                     topics.readers[topic] += 1;
                     let word = &mut topics.subscribed[topic.place() * words + member.place() / 64];
@@ -72,11 +72,11 @@ impl TopicReaders {
 
     /// How many partitions a member's topics have, each topic counted as often as it is named.
     pub(crate) fn named(&self, group: &JavaGroup<'_>, member: MemberIx) -> usize {
-        self.of.get(member).iter().map(|&topic| group.count(topic) as usize).sum()
+        self.of.get(member).iter().map(|&topic| group.row.count(topic) as usize).sum()
     }
 
     /// All partitions, in the order in which they are dealt.
     pub(crate) fn partitions(&self, group: &JavaGroup<'_>) -> Vec<PartitionIx> {
-        self.sorted.iter().flat_map(|&topic| group.of_topic(topic)).collect()
+        self.sorted.iter().flat_map(|&topic| group.row.of(topic)).collect()
     }
 }

@@ -12,7 +12,7 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     let threads: Vec<_> = group.by_id().collect();
     let mut dealt = Vec::with_capacity(group.partitions().len());
     for (topic, readers) in numbered(places(group, &threads)) {
-        let partitions: Vec<_> = (group.of_topic(topic)).collect();
+        let partitions: Vec<_> = (group.row.of(topic)).collect();
         let (mut left_over, quota) = (&partitions[..], Quota::of_counts(partitions.len(), readers.len()));
         for (place, thread) in readers.into_iter().enumerate() {
             let length = quota.least as usize + usize::from(place < quota.extra as usize);

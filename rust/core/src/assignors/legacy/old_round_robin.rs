@@ -16,7 +16,7 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     let places = places(group, &threads);
     let mut next = 0;
     let deal = |&(rank, partition): &(u32, PartitionIx)| {
-        let readers = &places[group.topic(partition)];
+        let readers = &places[group.row.topic(partition)];
         let turn = readers.partition_point(|&place| place < next);
         let place = readers.get(turn).or(readers.first()).copied().unwrap_or_default();
         next = place + 1;
@@ -36,10 +36,10 @@ fn order(group: &JavaGroup<'_>) -> Vec<(u32, PartitionIx)> {
         return numbered(existing).collect();
     }
     let text = |partition: PartitionIx| {
-        let topic = group.topics[group.topic(partition)];
+        let topic = group.topics[group.row.topic(partition)];
         format!("[{topic},{}]", group.number(partition))
     };
-    let walked = topic_walk(group).into_iter().flat_map(|topic| group.of_topic(topic));
+    let walked = topic_walk(group).into_iter().flat_map(|topic| group.row.of(topic));
     let mut partitions: Vec<_> = walked.map(|partition| (hash_code(&text(partition)), partition)).collect();
     partitions.sort_by_key(|&(hash, _)| hash);
     // An unsigned number that sorts like the signed one.

@@ -32,7 +32,7 @@ pub(super) struct Owners {
 
 impl LegacyClaims {
     pub(super) fn new(group: &JavaGroup<'_>, cooperative: bool) -> Self {
-        let known = group.partitions_and_beyond();
+        let known = group.row.len();
         let mut beyond_topics = Vec::new();
         let mut numbers = BTreeMap::new();
         let mut absent = group.absent.iter();
@@ -49,7 +49,7 @@ impl LegacyClaims {
         let partitions: Vec<_> = group.owned.values.iter().map(number).collect();
         let topics: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
         let mut hashes = Vec::with_capacity(known + beyond_topics.len());
-        for (partition, topic) in group.topics_of_partitions() {
+        for (partition, topic) in group.row.topics() {
             hashes.push(partition_hash(topics[topic], group.number(partition)));
         }
         hashes.extend(beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic], number)));

@@ -65,6 +65,6 @@ fn queues(
 
 /// All partitions in the order of Java's map of them, which is filled topic by topic.
 fn all(group: &JavaGroup<'_>, claims: &LegacyClaims) -> Vec<PartitionIx> {
-    let inserted: Vec<_> = group.topic_walk().into_iter().flat_map(|topic| group.of_topic(topic)).collect();
+    let inserted: Vec<_> = group.topic_walk().into_iter().flat_map(|topic| group.row.of(topic)).collect();
     claims.walker().walk(&inserted)
 }

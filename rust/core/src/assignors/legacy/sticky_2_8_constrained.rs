@@ -65,12 +65,12 @@ impl<'a> Dealing<'a> {
             most: quota.most() as usize,
             owned,
             lists: vec![VecDeque::new(); members],
-            kept: vec![false; group.partitions_and_beyond()],
+            kept: vec![false; group.row.len()],
             changing,
             under: Vec::new(),
             at_least: VecDeque::new(),
             at_most: VecDeque::new(),
-            transferred: vec![MemberIx::NONE; group.partitions_and_beyond()],
+            transferred: vec![MemberIx::NONE; group.row.len()],
             group,
             assignor,
         }
@@ -180,7 +180,7 @@ fn believed(
         names.then(|| group.generations[member])
     };
     let newest = group.walk.iter().filter_map(|&member| generation(member)).max();
-    let partitions = group.partitions_and_beyond();
+    let partitions = group.row.len();
     let mut owned = vec![Vec::new(); group.members()];
     let (mut claimed, mut contested) = (vec![false; partitions], vec![false; partitions]);
     for &member in group.walk.iter().filter(|&&member| generation(member) == newest) {

@@ -57,7 +57,7 @@ fn balance(
     assignor: &'static str,
 ) -> Result<Vec<Vec<PartitionIx>>> {
     let (lists, revoked) = kept(group, topics, &owners);
-    let mut is_kept = vec![false; group.partitions_and_beyond()];
+    let mut is_kept = vec![false; group.row.len()];
     for &partition in lists.iter().flatten() {
         is_kept[partition] = true;
     }
@@ -73,7 +73,7 @@ fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (Vec<V
     let mut revoked = false;
     for &partition in owners.walk.iter().filter(|&&partition| !group.is_beyond(partition)) {
         let owner = owners.owner[partition];
-        if topics.reads(owner, group.topic(partition)) {
+        if topics.reads(owner, group.row.topic(partition)) {
             lists[owner].push(partition);
         } else {
             revoked = true;

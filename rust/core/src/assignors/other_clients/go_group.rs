@@ -5,7 +5,7 @@ use crate::Result;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Chance, Input, Lists};
 use crate::go::draws::GoDraws;
-use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, numbered};
+use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, indices, numbered};
 use crate::java::strings::inverse;
 
 /// Why an answer is one of several.
@@ -105,22 +105,30 @@ impl<'a> GoGroup<'a> {
 
     /// Members in the order of their IDs.
     pub(super) fn by_id(&self) -> Indices<MemberIx> {
-        Indices::first(self.members())
+        indices(self.members())
     }
 
     /// Topics in the order of their names.
     pub(super) fn topics(&self) -> Indices<TopicIx> {
-        Indices::first(self.topic_places.len())
+        indices(self.topic_places.len())
     }
 
-    /// The partitions of a topic.
-    pub(super) fn partitions(&self, topic: TopicIx) -> Indices<PartitionIx> {
-        self.row.of(topic)
-    }
-
-    /// A partition's topic.
-    pub(super) fn topic(&self, partition: PartitionIx) -> TopicIx {
-        self.row.topic(partition)
+    /// Deals each topic by itself in ranges over its members. `bound` says where a place's range begins, given how many
+    /// partitions and members there are.
+    pub(super) fn in_ranges(
+        &self,
+        members: Vec<Vec<MemberIx>>,
+        bound: impl Fn(usize, usize, usize) -> usize,
+    ) -> Vec<Vec<PartitionIx>> {
+        let mut lists = vec![Vec::new(); self.members()];
+        for (topic, members) in numbered(members) {
+            let mut partitions = self.row.of(topic);
+            let bound = |place| bound(place, self.row.count(topic) as usize, members.len());
+            for (place, &member) in members.iter().enumerate() {
+                lists[member].extend(partitions.by_ref().take(bound(place + 1) - bound(place)));
+            }
+        }
+        lists
     }
 
     pub(super) fn topic_name(&self, topic: TopicIx) -> &'a str {
@@ -155,11 +163,11 @@ impl<'a> GoGroup<'a> {
     /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.
     pub(super) fn named(&self, lists: &[Vec<PartitionIx>], chance: Option<Chance>) -> Assignment {
         let pair = |partition: PartitionIx| {
-            (self.topic_places[self.topic(partition)], self.row.number(partition).cast_signed())
+            (self.topic_places[self.row.topic(partition)], self.row.number(partition).cast_signed())
         };
         let by_topic = |&member: &MemberIx| {
             let mut list = lists[member].clone();
-            list.sort_by_key(|&partition| self.topic(partition));
+            list.sort_by_key(|&partition| self.row.topic(partition));
             list.into_iter().map(pair).collect()
         };
         let lists: Vec<Vec<_>> = self.joined.iter().map(by_topic).collect();

@@ -30,15 +30,7 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
 
 /// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
 fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in numbered(group.subscribers()) {
-        let partitions = group.partitions(topic);
-        for (place, &member) in members.iter().enumerate() {
-            let bound = |place: usize| place * partitions.len() / members.len();
-            lists[member].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
-        }
-    }
-    lists
+    group.in_ranges(group.subscribers(), |place, partitions, members| place * partitions / members)
 }
 
 /// `RoundRobinGroupBalancer`: each topic starts again with the first member.
@@ -46,7 +38,8 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers()) {
         for (place, &member) in members.iter().enumerate() {
-            lists[member].extend(group.partitions(topic).skip(place).step_by(members.len()));
+            let numbers = group.row.numbers(topic).skip(place).step_by(members.len());
+            lists[member].extend(numbers.map(PartitionIx));
         }
     }
     lists
@@ -70,8 +63,9 @@ fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionI
 /// Whether the order of racks may matter: if a topic has partitions in several racks.
 fn has_choice(group: &GoGroup<'_>) -> bool {
     group.topics().any(|topic| {
-        let racks = &group.leader_racks[group.partitions(topic).places()];
-        racks.iter().any(|rack| *rack != racks[0])
+        let mut racks = group.row.of(topic).map(|partition| group.leader_racks[partition]);
+        let first = racks.next();
+        racks.any(|rack| Some(rack) != first)
     })
 }
 
@@ -87,7 +81,7 @@ fn assign_topic(
     let key = |rack: Option<u32>| rack.map_or(0, |rack| rack + 1);
     let mut zones: BTreeMap<u32, Vec<PartitionIx>> = BTreeMap::new();
     let mut order = GoMap::new(draws, 0);
-    for partition in group.partitions(topic) {
+    for partition in group.row.of(topic) {
         let zone = key(group.leader_racks[partition]);
         zones.entry(zone).or_default().push(partition);
         order.put(zone);
@@ -96,7 +90,7 @@ fn assign_topic(
     for &member in members {
         consumers.entry(key(group.member_racks[member])).or_default().push(member);
     }
-    let count = group.partitions(topic).len();
+    let count = group.row.count(topic) as usize;
     let (target, mut remainder) = (count / members.len(), count % members.len());
     let mut lists: BTreeMap<MemberIx, Vec<PartitionIx>> = BTreeMap::new();
     for zone in order.walk(draws) {

@@ -4,7 +4,7 @@ use super::{answer, in_byte_order};
 use crate::Result;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Chance, Input};
-use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, numbered};
+use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, indices, numbered};
 use crate::java::strings::inverse;
 
 /// The topics are those that somebody subscribes to and that the cluster has, because the leader asks only for these.
@@ -57,7 +57,7 @@ impl<'a> Numbered<'a> {
 
     /// Members in the order of their IDs.
     pub(super) fn by_id(&self) -> Indices<MemberIx> {
-        Indices::first(self.members())
+        indices(self.members())
     }
 
     /// A member's place in the input.
@@ -70,21 +70,6 @@ impl<'a> Numbered<'a> {
         self.input.members[self.place(member)]
     }
 
-    /// How many partitions there are.
-    pub(super) fn partitions(&self) -> usize {
-        self.row.len()
-    }
-
-    /// The partitions of a topic.
-    pub(super) fn of_topic(&self, topic: TopicIx) -> Indices<PartitionIx> {
-        self.row.of(topic)
-    }
-
-    /// A partition's topic.
-    pub(super) fn topic(&self, partition: PartitionIx) -> TopicIx {
-        self.row.topic(partition)
-    }
-
     /// The number of a partition of the input, if it exists.
     pub(super) fn partition(&self, (topic, number): (u32, i32)) -> Option<PartitionIx> {
         let topic = Some(self.topic_numbers[topic as usize]).filter(|&topic| topic != TopicIx::NONE)?;
@@ -93,7 +78,7 @@ impl<'a> Numbered<'a> {
 
     /// A partition in terms of the input.
     pub(super) fn pair(&self, partition: PartitionIx) -> (u32, i32) {
-        (self.topics[self.topic(partition)], self.row.number(partition).cast_signed())
+        (self.topics[self.row.topic(partition)], self.row.number(partition).cast_signed())
     }
 
     /// The assignment that gives each member, by its number, these partitions in this order.

@@ -6,7 +6,7 @@ use super::subscribers::Subscribers;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::input::{Input, MOST_PARTITIONS};
 use crate::assignors::lists::Lists;
-use crate::index::{Indices, MemberIx, TopicIx};
+use crate::index::{Indices, MemberIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
 use crate::java::strings::{by, inverse, ranks, sorted};
 use crate::java::uuid::TopicId;
@@ -21,8 +21,9 @@ pub struct ServerGroup {
     pub(super) counts: Vec<u32>,
     /// How many members subscribe to each topic.
     pub(super) subscribers: Vec<u32>,
-    /// Each member's subscription, sorted, each topic once, without missing topics.
-    pub(super) subscribed: Lists<TopicIx>,
+    /// Each member's subscription, sorted, each topic once, without missing topics: plain numbers, whose lists are compared
+    /// and hashed at once.
+    pub(super) subscribed: Lists<u32>,
     /// The subscription of the first member, in the order given.
     pub(super) first: Vec<TopicIx>,
     /// `SubscriptionType.HOMOGENEOUS`: all members name the same topics.
@@ -72,15 +73,15 @@ impl ServerGroup {
                 }
                 subscribers[named as usize] += 1;
                 if !input.missing[named as usize] {
-                    self.subscribed.values.push(TopicIx(named));
+                    self.subscribed.values.push(named);
                 }
             }
             let subscribed = &mut self.subscribed.values[start..];
             for number in &mut *subscribed {
-                *number = topic[*number];
+                *number = topic[*number as usize].0;
             }
             if member == 1 {
-                self.first = subscribed.to_vec();
+                self.first = subscribed.iter().copied().map(TopicIx).collect();
             }
             if !subscribed.is_sorted() {
                 subscribed.sort_unstable();
@@ -150,7 +151,7 @@ impl ServerGroup {
 
     /// All members, in which order they are numbered.
     pub(super) fn everybody(&self) -> Indices<MemberIx> {
-        Indices::first(self.members())
+        indices(self.members())
     }
 
     /// The first place of each topic's partitions in a row of all topics' partitions, and the end of the last.
@@ -255,7 +256,7 @@ fn number(partition: i32) -> u32 {
 fn static_first(input: &Input<'_>, walk: &[u32]) -> Vec<MemberIx> {
     let instances = ranks(&by(walk, &input.instance_ids));
     let (_, names) = sorted::<u32>(&input.members);
-    let mut members: Vec<_> = Indices::first(walk.len()).collect();
+    let mut members: Vec<_> = indices(walk.len()).collect();
     // Stable: of members with the same instance ID, the first stays the first.
     members.sort_by_key(|&member| match instances[member] {
         Some(instance) => (false, instance),

@@ -45,7 +45,7 @@ pub(super) fn sort(lists: &mut Lists<PartitionRun>) {
 }
 
 fn is_apart(runs: &[PartitionRun]) -> bool {
-    runs.windows(2).all(|pair| (pair[0].topic, pair[0].to) <= (pair[1].topic, pair[1].from))
+    runs.windows(2).all(|pair| (pair[0].topic.0, pair[0].to) <= (pair[1].topic.0, pair[1].from))
 }
 
 fn without_overlaps(lists: &Lists<PartitionRun>) -> Lists<PartitionRun> {

@@ -81,7 +81,7 @@ fn deal(group: &ServerGroup, mut take: impl FnMut(MemberIx, PartitionRun)) {
         if open == 0 {
             break;
         }
-        for &topic in group.subscribed.get(member) {
+        for topic in group.subscribed.get(member).iter().copied().map(TopicIx) {
             let state = &mut topics[topic];
             if !state.is_dealt() {
                 take(member, state.deal(topic));

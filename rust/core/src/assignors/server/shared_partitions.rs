@@ -3,10 +3,13 @@
 //! those sets.
 
 use crate::assignors::lists::Lists;
-use crate::index::{Indices, MemberIx, PartitionIx};
+use crate::index::{MemberIx, PartitionIx, indices};
 use crate::java::hash_map::{FIRST_BINS, Walker, bins_for, spread};
 use crate::java::hash_set::walk_integers;
 use crate::{Error, Result};
+
+/// A member, and a partition that it owns or gets.
+pub(super) type Claim = (MemberIx, PartitionIx);
 
 /// The partitions to share, by number.
 pub(super) struct Sharing {
@@ -23,7 +26,7 @@ pub(super) struct Sharing {
 impl Sharing {
     /// Who reads what: pairs of a member and a partition. `claims` are what members own, in the order in which Java
     /// walks it: member by member, each in the order of its own map.
-    pub(super) fn share(&self, claims: &[(MemberIx, PartitionIx)]) -> Result<Vec<(MemberIx, PartitionIx)>> {
+    pub(super) fn share(&self, claims: &[Claim]) -> Result<Vec<Claim>> {
         let mut is_kept = vec![true; claims.len()];
         self.limit_members(claims, &mut is_kept);
         self.limit_partitions(claims, &mut is_kept);
@@ -35,7 +38,7 @@ impl Sharing {
     }
 
     /// Takes partitions from members that own too many (`revokeOverfilledMembers`).
-    fn limit_members(&self, claims: &[(MemberIx, PartitionIx)], is_kept: &mut [bool]) {
+    fn limit_members(&self, claims: &[Claim], is_kept: &mut [bool]) {
         let mut start = 0;
         for owned in claims.chunk_by(|one, other| one.0 == other.0) {
             let surplus = owned.len().saturating_sub(self.share_of[owned[0].0]);
@@ -51,7 +54,7 @@ impl Sharing {
     }
 
     /// Takes members from partitions that too many of them own (`revokeOversharedPartitions`).
-    fn limit_partitions(&self, claims: &[(MemberIx, PartitionIx)], is_kept: &mut [bool]) {
+    fn limit_partitions(&self, claims: &[Claim], is_kept: &mut [bool]) {
         let by_partition: Vec<(PartitionIx, usize)> =
             claims.iter().zip(0..).map(|(&(_, partition), claim)| (partition, claim)).collect();
         let by_partition = Lists::dealt(self.hashes.len(), &by_partition);
@@ -77,12 +80,11 @@ impl Sharing {
     }
 
     /// The order in which Java walks the map of partitions, which is filled with the claimed ones first.
-    fn walk(&self, claims: &[(MemberIx, PartitionIx)]) -> Vec<PartitionIx> {
+    fn walk(&self, claims: &[Claim]) -> Vec<PartitionIx> {
         let mut walker = Walker::new(self.hashes.iter().copied());
         let mut is_there = vec![false; self.hashes.len()];
         walker.begin_with(bins_for(self.partitions));
-        for partition in claims.iter().map(|&(_, partition)| partition).chain(Indices::first(self.partitions))
-        {
+        for partition in claims.iter().map(|&(_, partition)| partition).chain(indices(self.partitions)) {
             walker.compute_if_absent(partition, !std::mem::replace(&mut is_there[partition], true));
         }
         walker.walked()
@@ -90,19 +92,14 @@ impl Sharing {
 
     /// Gives partitions with too few members to members with too few partitions, which take turns
     /// (`assignRemainingPartitions`).
-    fn deal(
-        &self,
-        order: &[PartitionIx],
-        kept: &[(MemberIx, PartitionIx)],
-    ) -> Result<Vec<(MemberIx, PartitionIx)>> {
+    fn deal(&self, order: &[PartitionIx], kept: &[Claim]) -> Result<Vec<Claim>> {
         let mut held = vec![0; self.share_of.len()];
         for &(member, _) in kept {
             held[member] += 1;
         }
         let by_partition: Vec<_> = kept.iter().map(|&(member, partition)| (partition, member)).collect();
         let holders = Lists::dealt(self.hashes.len(), &by_partition);
-        let unfilled =
-            Indices::first(held.len()).filter(|&member: &MemberIx| held[member] < self.share_of[member]);
+        let unfilled = indices(held.len()).filter(|&member: &MemberIx| held[member] < self.share_of[member]);
         let mut circle = Circle::new(in_table_order(unfilled.collect()));
         // For each member, the last partition that was found to be its own already, and the last one that it
         // was given.

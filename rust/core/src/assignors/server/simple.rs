@@ -2,6 +2,7 @@
 //! `SimpleHomogeneousAssignmentBuilder` over all partitions, `SimpleHeterogeneousAssignmentBuilder` topic by topic.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use super::group::ServerGroup;
 use super::owned_partitions::{OwnedWalk, walked};
@@ -9,7 +10,7 @@ use super::partition_runs::PartitionRun;
 use super::shared_partitions::{Sharing, in_table_order, shares};
 use crate::Result;
 use crate::assignors::lists::Lists;
-use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx};
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, indices};
 use crate::java::uuid::IdWalker;
 
 /// What each member reads.
@@ -27,32 +28,23 @@ type Share = (MemberIx, PartitionRun);
 
 /// All members subscribe to the same topics.
 fn share_all(group: &ServerGroup) -> Result<Vec<Share>> {
-    let mut numbers = SharedNumbers {
-        first: vec![None; group.counts.len()],
-        claimed: HashMap::new(),
-        partitions: Vec::new(),
-    };
+    let (mut first, mut existing) = (vec![None; group.counts.len()], Vec::new());
     for topic in IdWalker::new(&group.ids).walk(&group.first) {
-        numbers.first[topic] = Some(numbers.partitions.len());
-        numbers.partitions.extend((0..group.counts[topic]).map(|partition| (topic, partition)));
+        first[topic] = Some(existing.len().number());
+        existing.extend((0..group.counts[topic]).map(|partition| (topic, partition)));
     }
-    let partitions = numbers.partitions.len();
+    let partitions = existing.len();
+    let mut numbers = SharedNumbers { partitions: existing, claimed: HashMap::new() };
     let mut claims = Vec::with_capacity(group.owned.values.len());
     let mut walk = OwnedWalk::new(&group.ids);
     for member in in_table_order(group.everybody().collect()) {
         for (topic, owned) in walk.topics(group.owned.get(member)) {
-            let Some(first) = numbers.first[topic] else { continue };
+            let Some(first) = first[topic] else { continue };
             let count = group.counts[topic];
-            claims.extend(walked(owned).into_iter().map(|number| {
-                (
-                    member,
-                    if number < count {
-                        PartitionIx::at(first + number as usize)
-                    } else {
-                        numbers.of_claimed(topic, number)
-                    },
-                )
-            }));
+            for number in walked(owned) {
+                let existing = (number < count).then(|| PartitionIx(first + number));
+                claims.push((member, existing.unwrap_or_else(|| numbers.of_claimed((topic, number)))));
+            }
         }
     }
     let (members, share_of) = shares(group.members(), partitions);
@@ -69,20 +61,18 @@ fn share_all(group: &ServerGroup) -> Result<Vec<Share>> {
     Ok(shared.into_iter().map(run).collect())
 }
 
-/// The partitions of all topics in one row: first the existing ones, then those that are only claimed.
-struct SharedNumbers {
-    /// By topic, the number of its first partition.
-    first: Vec<Option<usize>>,
-    claimed: HashMap<(TopicIx, u32), PartitionIx>,
-    partitions: Vec<(TopicIx, u32)>,
+/// The partitions in the numbers that [`Sharing`] takes: the existing ones, and after them those that are only claimed.
+struct SharedNumbers<P> {
+    partitions: Vec<P>,
+    claimed: HashMap<P, PartitionIx>,
 }
 
-impl SharedNumbers {
-    fn of_claimed(&mut self, topic: TopicIx, partition: u32) -> PartitionIx {
-        let partitions = &mut self.partitions;
-        *self.claimed.entry((topic, partition)).or_insert_with(|| {
-            partitions.push((topic, partition));
-            PartitionIx::at(partitions.len() - 1)
+impl<P: Copy + Eq + Hash> SharedNumbers<P> {
+    /// The number of a partition that does not exist.
+    fn of_claimed(&mut self, partition: P) -> PartitionIx {
+        *self.claimed.entry(partition).or_insert_with(|| {
+            self.partitions.push(partition);
+            PartitionIx::at(self.partitions.len() - 1)
         })
     }
 }
@@ -98,7 +88,7 @@ fn share_by_topic(group: &ServerGroup) -> Result<Vec<Share>> {
     }
     let owned = Lists::dealt(group.counts.len(), &owned);
     let mut dealt = Vec::new();
-    for topic in Indices::first(group.counts.len()) {
+    for topic in indices(group.counts.len()) {
         let (subscribers, owned) = (subscribers.get(topic), owned.get(topic));
         let run = |(member, number): (MemberIx, u32)| (member, PartitionRun::of_one(topic, number));
         if subscribers.is_empty() {
@@ -120,19 +110,11 @@ fn share_topic(
     subscribers: &[MemberIx],
     owned: &[(MemberIx, &[(TopicIx, u32)])],
 ) -> Result<Vec<(MemberIx, u32)>> {
-    let mut partitions: Vec<u32> = (0..count).collect();
-    let mut claimed = HashMap::new();
+    let mut numbers = SharedNumbers { partitions: (0..count).collect(), claimed: HashMap::new() };
     let mut claims = Vec::new();
     for &(member, owned) in owned {
         for number in walked(owned) {
-            let key = if number < count {
-                PartitionIx(number)
-            } else {
-                *claimed.entry(number).or_insert_with(|| {
-                    partitions.push(number);
-                    PartitionIx::at(partitions.len() - 1)
-                })
-            };
+            let key = if number < count { PartitionIx(number) } else { numbers.of_claimed(number) };
             claims.push((member, key));
         }
     }
@@ -141,7 +123,7 @@ fn share_topic(
     for (&member, share) in subscribers.iter().zip(shares) {
         share_of[member] = share;
     }
-    let hashes = partitions.iter().map(|number| number.cast_signed()).collect();
+    let hashes = numbers.partitions.iter().map(|number| number.cast_signed()).collect();
     let dealt = Sharing { hashes, partitions: count as usize, members, share_of }.share(&claims)?;
-    Ok(dealt.into_iter().map(|(member, key)| (member, partitions[key])).collect())
+    Ok(dealt.into_iter().map(|(member, key)| (member, numbers.partitions[key])).collect())
 }

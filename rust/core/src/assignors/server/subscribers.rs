@@ -20,7 +20,7 @@ pub(super) struct Subscribers {
 
 impl Subscribers {
     /// For a number of topics, from each member's subscription.
-    pub(super) fn of(subscribed: &Lists<TopicIx>, topics: usize) -> Self {
+    pub(super) fn of(subscribed: &Lists<u32>, topics: usize) -> Self {
         shared(subscribed, topics).unwrap_or_else(|| {
             let numbers: Vec<u32> = (0..).take(topics).collect();
             Self { lists: transposed(subscribed, topics), list_of: numbers }
@@ -34,11 +34,10 @@ impl Subscribers {
 }
 
 /// One list for all topics with the same subscribers; `None` if that is not worth it.
-fn shared(subscribed: &Lists<TopicIx>, topics: usize) -> Option<Subscribers> {
+fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
     let (class_of, classes) = distinct(subscribed, FEW)?;
-    let class_of: Vec<_> =
-        numbered(class_of).map(|(member, class): (MemberIx, u32)| (class, member)).collect();
-    let members_of = Lists::dealt(classes.len(), &class_of);
+    let dealt: Vec<_> = class_of.into_iter().zip((0..).map(MemberIx)).collect();
+    let members_of = Lists::dealt(classes.len(), &dealt);
     let classes_by_topic: Lists<u32> = transposed(&classes, topics);
     let (list_of, sets) = distinct(&classes_by_topic, topics)?;
     let members = |class: u32| members_of.get(class);
@@ -59,7 +58,7 @@ fn shared(subscribed: &Lists<TopicIx>, topics: usize) -> Option<Subscribers> {
 }
 
 /// The number of each list among the different ones, and these; `None` if there are more than `most`.
-fn distinct<I: Ix>(lists: &Lists<I>, most: usize) -> Option<(Vec<u32>, Lists<I>)> {
+fn distinct(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
     let (mut numbers, mut different) = (FxHashMap::default(), Lists::default());
     let mut number_of = Vec::with_capacity(lists.len());
     for list in 0..lists.len() {
@@ -79,20 +78,20 @@ fn distinct<I: Ix>(lists: &Lists<I>, most: usize) -> Option<(Vec<u32>, Lists<I>)
 }
 
 /// By number, below `numbers`, the lists that it is in.
-fn transposed<I: Ix, L: Ix>(lists: &Lists<I>, numbers: usize) -> Lists<L> {
+fn transposed<I: Ix>(lists: &Lists<u32>, numbers: usize) -> Lists<I> {
     let mut offsets = vec![0; numbers + 1];
-    for number in &lists.values {
-        offsets[number.place() + 1] += 1;
+    for &number in &lists.values {
+        offsets[number as usize + 1] += 1;
     }
     for number in 0..numbers {
         offsets[number + 1] += offsets[number];
     }
-    let mut values = vec![L::default(); lists.values.len()];
+    let mut values = vec![I::default(); lists.values.len()];
     let mut places = offsets.clone();
     for (list, place) in numbered(0..lists.len()) {
-        for number in lists.get(place) {
-            values[places[number.place()]] = list;
-            places[number.place()] += 1;
+        for &number in lists.get(place) {
+            values[places[number as usize]] = list;
+            places[number as usize] += 1;
         }
     }
     Lists { offsets, values }
@@ -106,18 +105,18 @@ mod tests {
 
     use super::*;
 
-    /// Each topic's members, and how classes numbers all lists have.
-    fn check(lists: &[Vec<TopicIx>], topics: u32) -> Result<usize, TestCaseError> {
+    /// Each topic's members, and how many numbers all lists have.
+    fn check(lists: &[Vec<u32>], topics: u32) -> Result<usize, TestCaseError> {
         let subscribers = Subscribers::of(&Lists::of(lists), topics as usize);
-        for topic in (0..topics).map(TopicIx) {
-            let has = |(member, list): (MemberIx, &Vec<TopicIx>)| list.contains(&topic).then_some(member);
+        for topic in 0..topics {
+            let has = |(member, list): (MemberIx, &Vec<u32>)| list.contains(&topic).then_some(member);
             let expected: Vec<_> = numbered(lists).filter_map(has).collect();
-            prop_assert_eq!(subscribers.get(topic), expected, "{:?}", topic);
+            prop_assert_eq!(subscribers.get(TopicIx(topic)), expected, "topic {}", topic);
         }
         Ok(subscribers.lists.values.len())
     }
 
-    fn members(subscriptions: &[Vec<TopicIx>], which: &[prop::sample::Index]) -> Vec<Vec<TopicIx>> {
+    fn members(subscriptions: &[Vec<u32>], which: &[prop::sample::Index]) -> Vec<Vec<u32>> {
         which.iter().map(|which| which.get(subscriptions).clone()).collect()
     }
 
@@ -128,8 +127,8 @@ mod tests {
             subscriptions in vec(btree_set(0_u32..12, 0..12), 1..20),
             which in vec(any::<prop::sample::Index>(), 0..400),
         ) {
-            let subscriptions: Vec<Vec<_>> =
-                subscriptions.into_iter().map(|topics| topics.into_iter().map(TopicIx).collect()).collect();
+            let subscriptions: Vec<Vec<u32>> =
+                subscriptions.into_iter().map(|topics| topics.into_iter().collect()).collect();
             check(&members(&subscriptions, &which), 13)?;
         }
 
@@ -139,10 +138,8 @@ mod tests {
             bounds in vec((0_u32..60, 0_u32..60), 1..5),
             which in vec(any::<prop::sample::Index>(), 40..200),
         ) {
-            let subscriptions: Vec<Vec<_>> = bounds
-                .into_iter()
-                .map(|(one, other)| (one.min(other)..one.max(other)).map(TopicIx).collect())
-                .collect();
+            let subscriptions: Vec<Vec<u32>> =
+                bounds.into_iter().map(|(one, other)| (one.min(other)..one.max(other)).collect()).collect();
             let lists = members(&subscriptions, &which);
             check(&lists, 60)?;
         }
@@ -150,8 +147,7 @@ mod tests {
 
     #[test]
     fn topics_with_the_same_members_share_a_list() -> Result<(), TestCaseError> {
-        let lists: Vec<Vec<_>> =
-            (0..100).map(|member| (0..10 + member % 2 * 10).map(TopicIx).collect()).collect();
+        let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
         prop_assert_eq!(check(&lists, 20)?, 100 + 50);
         let subscribers = Subscribers::of(&Lists::of(&lists), 20);
         prop_assert_eq!(subscribers.get(TopicIx(0)).as_ptr(), subscribers.get(TopicIx(9)).as_ptr());
@@ -163,8 +159,8 @@ mod tests {
     fn more_subscriptions_than_few_have_lists_apart() -> Result<(), TestCaseError> {
         for classes in [FEW, FEW + 1, FEW + 50] {
             let own = |number: usize| u32::try_from(100 + number).unwrap_or(0);
-            let topics = |number| (0..100).chain([own(number)]).map(TopicIx).collect();
-            let lists: Vec<Vec<_>> = (0..classes).map(topics).collect();
+            let lists: Vec<Vec<u32>> =
+                (0..classes).map(|number| (0..100).chain([own(number)]).collect()).collect();
             let numbers = check(&lists, own(classes))?;
             prop_assert_eq!(numbers, if classes <= FEW { classes + classes } else { 101 * classes });
         }

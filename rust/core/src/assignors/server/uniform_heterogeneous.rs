@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::group::ServerGroup;
 use super::members_by_load::{Loads, bounds};
@@ -11,7 +12,7 @@ use super::partition_runs::PartitionRun;
 use super::steps::Gift;
 use super::subscribers::Subscribers;
 use crate::assignors::lists::Lists;
-use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, numbered};
+use crate::index::{Ix, MemberIx, TopicIx, indices, numbered};
 use crate::{Error, Result};
 
 /// The builder goes through all topics at most this often to balance them.
@@ -44,11 +45,11 @@ struct HeterogeneousBuilder<'a> {
     owners: Vec<MemberIx>,
     /// Partitions, as places in `owners`, that members other than the owner hold: these claimed them before
     /// the owner did.
-    shared: BTreeSet<(MemberIx, PartitionIx)>,
+    shared: BTreeSet<(MemberIx, usize)>,
     by_load: Loads,
     donors: Donors,
     /// The steps, if requested; partitions are places in `owners`.
-    steps: Option<Vec<(MemberIx, MemberIx, PartitionIx)>>,
+    steps: Option<Vec<(MemberIx, MemberIx, usize)>>,
 }
 
 impl<'a> HeterogeneousBuilder<'a> {
@@ -80,7 +81,7 @@ impl<'a> HeterogeneousBuilder<'a> {
         for member in self.group.everybody() {
             let subscribed = self.group.subscribed.get(member);
             for partitions in self.group.owned.get(member).chunk_by(|one, other| one.0 == other.0) {
-                if subscribed.binary_search(&partitions[0].0).is_err() {
+                if subscribed.binary_search(&partitions[0].0.0).is_err() {
                     continue;
                 }
                 for &(topic, partition) in partitions {
@@ -91,7 +92,7 @@ impl<'a> HeterogeneousBuilder<'a> {
                             reason: "members of unequal subscriptions that own a partition past its topic's count",
                         });
                     }
-                    let place = PartitionIx::at(self.starts[topic] + partition as usize);
+                    let place = self.starts[topic] + partition as usize;
                     let before = std::mem::replace(&mut self.owners[place], member);
                     if before != MemberIx::NONE {
                         self.shared.insert((before, place));
@@ -113,7 +114,7 @@ impl<'a> HeterogeneousBuilder<'a> {
             let by_members = by_ratio.then_with(|| members(one).cmp(&members(other)));
             by_members.then_with(|| self.group.ids[one].cmp(&self.group.ids[other]))
         };
-        let mut topics: Vec<_> = Indices::first(self.group.counts.len()).collect();
+        let mut topics: Vec<_> = indices(self.group.counts.len()).collect();
         topics.retain(|&topic| members(topic) > 0);
         topics.sort_unstable_by(compare);
         topics
@@ -124,7 +125,7 @@ impl<'a> HeterogeneousBuilder<'a> {
         for &topic in topics {
             let places = self.places(topic);
             let missing =
-                self.owners[places.places()].iter().filter(|&&owner| owner == MemberIx::NONE).count();
+                self.owners[places.clone()].iter().filter(|&&owner| owner == MemberIx::NONE).count();
             if missing == 0 {
                 continue;
             }
@@ -165,7 +166,7 @@ impl<'a> HeterogeneousBuilder<'a> {
         }
         self.by_load.begin(self.subscribers.get(topic), &self.loads);
         let places = self.places(topic);
-        self.donors.begin(&self.owners[places.places()]);
+        self.donors.begin(&self.owners[places.clone()]);
         let mut moved = false;
         while !self.by_load.is_balanced() {
             let Some(partition) = self.next_donation() else { break };
@@ -173,7 +174,7 @@ impl<'a> HeterogeneousBuilder<'a> {
             if self.by_load.is_balanced() {
                 break;
             }
-            self.give(places.get(partition as usize), member);
+            self.give(places.start + partition as usize, member);
             moved = true;
         }
         self.donors.end();
@@ -192,7 +193,7 @@ impl<'a> HeterogeneousBuilder<'a> {
         }
     }
 
-    fn give(&mut self, place: PartitionIx, member: MemberIx) {
+    fn give(&mut self, place: usize, member: MemberIx) {
         let before = std::mem::replace(&mut self.owners[place], member);
         if before != MemberIx::NONE {
             self.loads[before] -= 1;
@@ -204,14 +205,14 @@ impl<'a> HeterogeneousBuilder<'a> {
         }
     }
 
-    fn run(&self, place: PartitionIx) -> PartitionRun {
-        let topic = TopicIx::at(self.starts.partition_point(|&start| start <= place.place()) - 1);
-        PartitionRun::of_one(topic, place.0 - self.places(topic).start().0)
+    fn run(&self, place: usize) -> PartitionRun {
+        let topic = TopicIx::at(self.starts.partition_point(|&start| start <= place) - 1);
+        PartitionRun::of_one(topic, (place - self.starts[topic]).number())
     }
 
     /// A topic's partitions, as places in `owners`.
-    fn places(&self, topic: TopicIx) -> Indices<PartitionIx> {
-        Indices::new(PartitionIx::at(self.starts[topic]).0..PartitionIx::at(self.starts[topic.place() + 1]).0)
+    fn places(&self, topic: TopicIx) -> Range<usize> {
+        self.starts[topic]..self.starts[topic.place() + 1]
     }
 
     fn lists(&self) -> Lists<PartitionRun> {

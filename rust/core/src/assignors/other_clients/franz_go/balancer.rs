@@ -55,6 +55,15 @@ impl Balancer {
         })
     }
 
+    /// By a topic's place among the group's, its number here.
+    pub(super) fn topics(&self, group: &GoGroup<'_>) -> Vec<Option<TopicIx>> {
+        let mut topics = vec![None; group.topics().len()];
+        for (topic, &name) in numbered(&self.names) {
+            topics[name] = Some(topic);
+        }
+        topics
+    }
+
     /// The partitions that nobody has.
     pub(super) fn unowned(&self) -> Vec<PartitionIx> {
         let unowned = numbered(&self.owner).filter(|(_, owner)| owner.member == NOBODY);
@@ -85,6 +94,7 @@ impl Balancer {
     }
 
     pub(super) fn in_group(&self, group: &GoGroup<'_>, partition: PartitionIx) -> PartitionIx {
-        group.partitions(self.names[self.row.topic(partition)]).get(self.row.number(partition) as usize)
+        let first = group.row.numbers(self.names[self.row.topic(partition)]).start;
+        PartitionIx(first + self.row.number(partition))
     }
 }

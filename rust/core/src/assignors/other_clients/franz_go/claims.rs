@@ -19,21 +19,15 @@ impl Balancer {
         members: &[MemberIx],
         draws: &mut GoDraws,
     ) -> Vec<(PartitionIx, MemberIx)> {
-        let mut numbers = vec![None; group.topics().len()];
-        for (topic, &name) in numbered(&self.names) {
-            numbers[name] = Some(self.row.of(topic));
-        }
+        let topics = self.topics(group);
         let mut claims = vec![[(0, NOBODY); 2]; self.row.len()];
         let believed = numbered(members).filter(|(_, member)| !group.is_disbelieved(**member));
         for (number, &member) in believed {
             // Generation -1 counts as 0.
             let generation = KNOWN | group.generations[member].max(0).cast_unsigned();
-            for &(topic, partition) in group.owned.get(member) {
-                let (Some(partitions), Some(partition)) = (&numbers[topic], group.row.at(topic, partition))
-                else {
-                    continue;
-                };
-                let claim = &mut claims[partitions.get(group.row.number(partition) as usize)];
+            let owned = group.owned.get(member).iter();
+            for partition in owned.filter_map(|&(name, number)| self.row.at(topics[name]?, number)) {
+                let claim = &mut claims[partition];
                 if generation > claim[0].0 {
                     *claim = [(generation, number), claim[0]];
                 } else if generation > claim[1].0 {

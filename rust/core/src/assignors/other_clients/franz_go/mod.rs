@@ -135,7 +135,7 @@ fn static_first(group: &GoGroup<'_>) -> Vec<MemberIx> {
 fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers_of(static_first(group).into_iter())) {
-        let mut left: Vec<_> = group.partitions(topic).collect();
+        let mut left: Vec<_> = group.row.of(topic).collect();
         let share = |place| left.len() / members.len() + usize::from(place < left.len() % members.len());
         let mut missing: Vec<usize> = (0..members.len()).map(share).collect();
         for (&member, missing) in members.iter().zip(&mut missing) {

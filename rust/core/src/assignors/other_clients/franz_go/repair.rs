@@ -5,7 +5,7 @@
 
 use super::balancer::{Balancer, NOBODY};
 use super::rotations::{Cell, Finder, Rotation};
-use crate::index::{Indices, MemberIx, PartitionIx, numbered};
+use crate::index::{MemberIx, PartitionIx, indices, numbered};
 
 struct CellTable {
     cells: Vec<Cell>,
@@ -95,7 +95,7 @@ impl CellTable {
             class_of,
         };
         let mut entries = Vec::new();
-        for member in Indices::<MemberIx>::first(table.classes.len()) {
+        for member in indices::<MemberIx>(table.classes.len()) {
             table.classes[member].sort_unstable();
             table.classes[member].dedup();
             for &class in &table.classes[member] {

@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::balancer::{Balancer, NOBODY};
 use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
 
+/// A member that loses a partition, the one that takes it, and the partition.
+pub(super) type Steal = (MemberIx, MemberIx, PartitionIx);
+
 /// Members, the topics that they read, and who has which partitions of each topic.
 pub(super) struct StealGraph {
     /// By member, the topics from which it may take.
@@ -62,11 +65,7 @@ impl StealGraph {
     }
 
     /// `findSteal`: who takes which partition from whom, the most loaded first; empty if a member cannot get more.
-    pub(super) fn path(
-        &self,
-        balancer: &Balancer,
-        member: MemberIx,
-    ) -> Vec<(MemberIx, MemberIx, PartitionIx)> {
+    pub(super) fn path(&self, balancer: &Balancer, member: MemberIx) -> Vec<Steal> {
         let load = |member: MemberIx| balancer.plan[member].len();
         // By member, the previous member of the search, and the partition between them.
         let mut reached: Vec<Option<(MemberIx, PartitionIx)>> = vec![None; balancer.plan.len()];
@@ -92,11 +91,7 @@ impl StealGraph {
 }
 
 /// The way back from a member to the one from which the search came.
-pub(super) fn ways(
-    reached: &[Option<(MemberIx, PartitionIx)>],
-    to: MemberIx,
-    from: MemberIx,
-) -> Vec<(MemberIx, MemberIx, PartitionIx)> {
+pub(super) fn ways(reached: &[Option<(MemberIx, PartitionIx)>], to: MemberIx, from: MemberIx) -> Vec<Steal> {
     let (mut ways, mut current) = (Vec::new(), from);
     while current != to
         && let Some((taker, partition)) = reached[current]

@@ -2,7 +2,7 @@
 //! the first member out of a heap with an inconsistent order.
 
 use super::balancer::Balancer;
-use super::steal_graph::{StealGraph, ways};
+use super::steal_graph::{Steal, StealGraph, ways};
 use crate::index::{MemberIx, PartitionIx};
 
 /// How a member was reached.
@@ -25,11 +25,7 @@ struct Heap {
 }
 
 /// `findSteal`.
-pub(super) fn path(
-    balancer: &Balancer,
-    graph: &StealGraph,
-    member: MemberIx,
-) -> Vec<(MemberIx, MemberIx, PartitionIx)> {
+pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: MemberIx) -> Vec<Steal> {
     let level = |member: MemberIx| balancer.plan[member].len();
     let mut heap = Heap { scores: vec![None; balancer.plan.len()], nodes: vec![member] };
     heap.scores[member] = Some(Score {

@@ -8,7 +8,7 @@ use super::{FranzVersion, cooperative, repair, static_first, steal_graph_1_21, u
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
-use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, numbered};
+use crate::index::{MemberIx, PartitionIx, indices, numbered};
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if an old franz-go panics.
 pub(super) fn assign(
@@ -81,7 +81,7 @@ impl Balancer {
         self.give_back_stales(&stales, version)?;
         self.original = self.owner.iter().map(|owner| owner.original).collect();
         if version < FranzVersion::V1_22 {
-            for member in Indices::<MemberIx>::first(self.plan.len()) {
+            for member in indices::<MemberIx>(self.plan.len()) {
                 self.sort_by_number(member);
             }
         }
@@ -100,10 +100,7 @@ impl Balancer {
 
     /// `topicPotentials`; before 1.22, a member that names a topic twice counts as two.
     fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[MemberIx], version: FranzVersion) {
-        let mut topics: Vec<Option<TopicIx>> = vec![None; group.topics().len()];
-        for (topic, &name) in numbered(&self.names) {
-            topics[name] = Some(topic);
-        }
+        let topics = self.topics(group);
         self.subscribers = vec![Vec::new(); self.names.len()];
         for (number, &member) in numbered(members) {
             for topic in group.subscribed.get(member).iter().filter_map(|&name| topics[name]) {
@@ -129,7 +126,7 @@ impl Balancer {
             return;
         }
         if version >= FranzVersion::V1_22 {
-            for member in Indices::<MemberIx>::first(self.plan.len()) {
+            for member in indices::<MemberIx>(self.plan.len()) {
                 if self.plan[member].len() > levels.lowest() + 1 {
                     self.sort_by_number(member);
                 }

@@ -61,7 +61,7 @@ pub(super) struct EarlierOwners {
 
 impl EarlierOwners {
     pub(super) fn new(group: &Numbered<'_>, claims: &[MemberClaims]) -> Self {
-        let mut claimants: Vec<Vec<(i32, MemberIx)>> = vec![Vec::new(); group.partitions()];
+        let mut claimants: Vec<Vec<(i32, MemberIx)>> = vec![Vec::new(); group.row.len()];
         let mut order = Vec::new();
         for (&member, MemberClaims { generation, partitions }) in group.numbers.iter().zip(claims) {
             for partition in partitions.iter().filter_map(|&pair| group.partition(pair)) {
@@ -80,7 +80,7 @@ impl EarlierOwners {
         let mut before = Self {
             is_fresh: claims.iter().all(|claims| claims.partitions.is_empty()),
             lists: vec![Vec::new(); group.members()],
-            previous: vec![None; group.partitions()],
+            previous: vec![None; group.row.len()],
         };
         for partition in order {
             let known = &mut claimants[partition];

@@ -4,10 +4,10 @@ use super::ClientRules;
 use super::balance::KafkaPythonBalance;
 use super::claims::{EarlierOwners, MemberClaims, owned_partitions, user_data};
 use super::hash_order::HashOrder;
-use crate::assignors::other_clients::gains::Readers;
+use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Assignment, Input};
-use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, numbered};
+use crate::index::{MemberIx, PartitionIx, TopicIx, indices, numbered};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
@@ -26,7 +26,7 @@ pub(super) fn cooperative(input: &Input<'_>, rules: ClientRules) -> Result<Assig
     }
     let claims = owned_partitions(input);
     let (mut lists, hashes) = assigned(&group, &claims, rules)?;
-    let mut owner = vec![None; group.partitions()];
+    let mut owner = vec![None; group.row.len()];
     for (&member, claims) in group.numbers.iter().zip(&claims) {
         for partition in claims.partitions.iter().filter_map(|&pair| group.partition(pair)) {
             owner[partition] = Some(member);
@@ -70,8 +70,8 @@ fn sorted_partitions(
     readers: &Readers,
     hashes: &mut HashOrder,
 ) -> Vec<PartitionIx> {
-    let count = |partition: &PartitionIx| readers.of_topic[group.topic(*partition)].len();
-    let mut all: Vec<PartitionIx> = Indices::first(group.partitions()).collect();
+    let count = |partition: &PartitionIx| readers.of_topic[group.row.topic(*partition)].len();
+    let mut all: Vec<PartitionIx> = indices(group.row.len()).collect();
     all.sort_by_key(count);
     if before.is_fresh || !are_identical(readers, group) {
         return all;
@@ -117,7 +117,7 @@ fn readers_of(group: &Numbered<'_>) -> Readers {
         topics.dedup();
         topics
     };
-    let count = |topics: &Vec<TopicIx>| topics.iter().map(|&topic| group.of_topic(topic).len()).sum();
+    let count = |topics: &Vec<TopicIx>| topics.iter().map(|&topic| group.row.of(topic).len()).sum();
     Readers {
         of_topic,
         topics: group.subscribed.iter().map(once).collect(),
@@ -128,7 +128,7 @@ fn readers_of(group: &Numbered<'_>) -> Readers {
 /// `_are_subscriptions_identical`: lists are compared, in the order in which topics were sent.
 fn are_identical(readers: &Readers, group: &Numbered<'_>) -> bool {
     let has_partitions = |topic: &TopicIx| group.row.count(*topic) > 0;
-    let existing = Indices::first(group.topics.len()).filter(has_partitions);
+    let existing = indices(group.topics.len()).filter(has_partitions);
     let mut topics = existing.map(|topic| &readers.of_topic[topic]);
     let mut members =
         group.subscribed.iter().map(|topics| topics.iter().filter(|topic| has_partitions(topic)));

@@ -39,7 +39,7 @@ impl LibrdkafkaClaims {
                 let partition = group.partition(pair).unwrap_or_else(|| {
                     *numbers.entry(pair).or_insert_with(|| {
                         claims.absent.push(pair);
-                        PartitionIx::at(group.partitions() + claims.absent.len() - 1)
+                        PartitionIx::at(group.row.len() + claims.absent.len() - 1)
                     })
                 });
                 claims.of[member].push(partition);

@@ -9,9 +9,9 @@ use super::fails::{dies, dies_since};
 use super::leader::Leader;
 use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::answer;
-use crate::assignors::other_clients::gains::Readers;
+use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::{Assignment, Input, NoRack};
-use crate::index::{Indices, Ix, MemberIx, PartitionIx, numbered};
+use crate::index::{Ix, MemberIx, PartitionIx, indices, numbered};
 use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
@@ -42,7 +42,7 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
     let sorted = sorted_partitions(&leader, &mut claims, &readers);
     let lists = LibrdkafkaBalance::new(&leader, &claims, readers).run(sorted)?;
     let adjusted = adjust(&leader, &claims, &lists);
-    let pair = |&partition: &PartitionIx| match (partition.place()).checked_sub(leader.group.partitions()) {
+    let pair = |&partition: &PartitionIx| match (partition.place()).checked_sub(leader.group.row.len()) {
         Some(absent) => claims.absent[absent],
         None => leader.group.pair(partition),
     };
@@ -72,11 +72,11 @@ fn sorted_partitions(
 ) -> Vec<PartitionIx> {
     let group = &leader.group;
     if !are_identical(leader) {
-        let mut all: Vec<_> = Indices::first(group.partitions()).collect();
-        all.sort_by_key(|&partition| readers.of_topic[group.topic(partition)].len());
+        let mut all: Vec<_> = indices(group.row.len()).collect();
+        all.sort_by_key(|&partition| readers.of_topic[group.row.topic(partition)].len());
         return all;
     }
-    let is_there = |partition: &PartitionIx| partition.place() < group.partitions();
+    let is_there = |partition: &PartitionIx| partition.place() < group.row.len();
     let mut lists: Vec<Vec<PartitionIx>> = claims
         .lists
         .iter_mut()
@@ -85,7 +85,7 @@ fn sorted_partitions(
             list.iter().copied().filter(is_there).collect()
         })
         .collect();
-    let (mut sorted, mut taken) = (Vec::new(), vec![false; group.partitions()]);
+    let (mut sorted, mut taken) = (Vec::new(), vec![false; group.row.len()]);
     let mut heap: BinaryHeap<_> =
         numbered(&lists).map(|(member, list): (MemberIx, _)| (list.len(), member)).collect();
     while let Some((_, member)) = heap.pop() {
@@ -102,7 +102,7 @@ fn sorted_partitions(
     let was_empty = sorted.is_empty();
     // Its map was filled in the order of the Metadata response's topics, and is walked newest entry first.
     for topic in leader.topics.iter().rev() {
-        sorted.extend(group.of_topic(topic.topic).rev().filter(|&partition| !taken[partition]));
+        sorted.extend(group.row.of(topic.topic).rev().filter(|&partition| !taken[partition]));
     }
     if was_empty {
         sorted.sort_unstable();

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use super::version::LibrdkafkaVersion;
 use crate::Result;
-use crate::assignors::other_clients::gains::Readers;
+use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Input, NoRack};
-use crate::index::{Indices, MemberIx, TopicIx};
+use crate::index::{MemberIx, TopicIx, indices};
 
 /// A member that names more topics is left out.
 const MOST_TOPICS: usize = 10_000;
@@ -36,7 +36,7 @@ impl<'a> Leader<'a> {
         let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&input.subscribed.get(place).len());
         let members: Vec<_> =
             (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
-        let mut topics: Vec<_> = Indices::first(group.topics.len())
+        let mut topics: Vec<_> = indices(group.topics.len())
             .map(|topic| ReadTopic {
                 topic,
                 members: members
@@ -69,7 +69,7 @@ impl<'a> Leader<'a> {
 
     /// How many partitions a topic has.
     pub(super) fn count(&self, topic: TopicIx) -> usize {
-        self.group.of_topic(topic).len()
+        self.group.row.of(topic).len()
     }
 
     /// Who may read what in a group of `cooperative-sticky`.

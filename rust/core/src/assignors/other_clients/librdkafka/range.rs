@@ -78,7 +78,7 @@ impl<'a> DealtTopic<'a> {
     }
 
     fn give(&mut self, place: usize, number: usize, lists: &mut [Vec<PartitionIx>]) {
-        let partition = self.leader.group.of_topic(self.topic.topic).nth(number);
+        let partition = self.leader.group.row.numbers(self.topic.topic).nth(number).map(PartitionIx);
         lists[self.topic.members[place]].extend(partition);
         self.is_left[number] = false;
         self.counts[place] += 1;

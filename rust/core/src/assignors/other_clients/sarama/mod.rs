@@ -74,18 +74,11 @@ fn known<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>
 
 /// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.
 fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, mut members) in numbered(group.subscribers()) {
-        members.dedup();
-        let partitions = group.partitions(topic);
-        for (place, &member) in members.iter().enumerate() {
-            let (each, remainder) = (partitions.len() / members.len(), partitions.len() % members.len());
-            let first = place * each + place.min(remainder);
-            let count = each + usize::from(place < remainder);
-            lists[member].extend(partitions.clone().skip(first).take(count));
-        }
-    }
-    lists
+    let mut subscribers = group.subscribers();
+    subscribers.iter_mut().for_each(Vec::dedup);
+    group.in_ranges(subscribers, |place, partitions, members| {
+        place * (partitions / members) + place.min(partitions % members)
+    })
 }
 
 /// The same up to 1.34.0: members in the order of a hash of topic and id, and bounds that are rounded.
@@ -96,16 +89,9 @@ fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     reason = "sarama works out the bounds in floating point"
 )]
 fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in numbered(subscribers_by_hash(group)) {
-        let partitions = group.partitions(topic);
-        let step = partitions.len() as f64 / members.len() as f64;
-        let bound = |place: usize| (place as f64 * step + 0.5).floor() as usize;
-        for (place, &member) in members.iter().enumerate() {
-            lists[member].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
-        }
-    }
-    lists
+    group.in_ranges(subscribers_by_hash(group), |place, partitions, members| {
+        (place as f64 * (partitions as f64 / members as f64) + 0.5).floor() as usize
+    })
 }
 
 /// `NewBalanceStrategyRoundRobin`: all partitions in turn, in the order of the text of topic and number, where 10
@@ -122,7 +108,7 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let places = group.subscribers();
     let mut next = 0;
     for (_, partition) in partitions {
-        let places = &places[group.topic(partition)];
+        let places = &places[group.row.topic(partition)];
         let turn = places.partition_point(|&member| (member.place()) < next);
         let member = places[if turn < places.len() { turn } else { 0 }];
         next = member.place() + 1;
@@ -135,7 +121,7 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
 fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(subscribers_by_hash(group)) {
-        for (&member, partition) in members.iter().cycle().zip(group.partitions(topic)) {
+        for (&member, partition) in members.iter().cycle().zip(group.row.of(topic)) {
             lists[member].push(partition);
         }
     }

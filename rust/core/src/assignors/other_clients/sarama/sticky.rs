@@ -64,8 +64,7 @@ impl<'a> SaramaBalance<'a> {
     ) -> Self {
         let SaramaClaims { mut owners, owned, previous } = claims;
         let fresh = owners.is_empty();
-        let walked: Vec<_> =
-            topics.walk(draws).into_iter().flat_map(|topic| group.partitions(topic)).collect();
+        let walked: Vec<_> = topics.walk(draws).into_iter().flat_map(|topic| group.row.of(topic)).collect();
         let partitions = GoMap::of(draws, 0, walked);
         let mut potential = vec![Vec::new(); group.topics().len()];
         let mut most = vec![0; group.members()];
@@ -74,7 +73,7 @@ impl<'a> SaramaBalance<'a> {
             consumers.put(member);
             for &topic in group.subscribed.get(member) {
                 potential[topic].push(member);
-                most[member] += group.partitions(topic).len();
+                most[member] += group.row.count(topic) as usize;
             }
             owners.put(member);
         }
@@ -97,7 +96,7 @@ impl<'a> SaramaBalance<'a> {
                 if partition.place() >= group.row.len() {
                     continue;
                 }
-                let topic = group.topic(partition);
+                let topic = group.row.topic(partition);
                 unvisited.remove(partition);
                 balance.owner[partition] = Some(member);
                 if balance.reads(member, topic) {
@@ -118,7 +117,7 @@ impl<'a> SaramaBalance<'a> {
     }
 
     fn topic(&self, partition: PartitionIx) -> TopicIx {
-        self.group.topic(partition)
+        self.group.row.topic(partition)
     }
 
     /// How many partitions a member has, as `currentAssignment` says.
@@ -140,7 +139,7 @@ impl<'a> SaramaBalance<'a> {
             let group = self.group;
             let potential = &self.potential;
             self.order
-                .sort_unstable_by_key(|&partition| (potential[group.topic(partition)].len(), partition));
+                .sort_unstable_by_key(|&partition| (potential[group.row.topic(partition)].len(), partition));
             return;
         }
         let mut left = GoMap::of(draws, walked.len(), walked);
@@ -183,7 +182,7 @@ impl<'a> SaramaBalance<'a> {
     fn run(mut self, draws: &mut GoDraws) -> Option<Vec<Vec<PartitionIx>>> {
         let initializing = self.by_load.first().is_none_or(|&(load, _)| load == 0);
         for partition in std::mem::take(&mut self.unassigned) {
-            let topic = self.group.topic(partition);
+            let topic = self.group.row.topic(partition);
             let taker = self.by_load.iter().find(|&&(_, member)| self.reads(member, topic)).copied();
             if let Some((_, member)) = taker {
                 self.give(partition, member);
@@ -274,7 +273,7 @@ impl<'a> SaramaBalance<'a> {
                 let taker = previous.filter(|&previous| load > self.load(previous) + 1).or_else(|| {
                     let potential = &self.potential[self.topic(partition)];
                     let better = potential.iter().any(|&other| load > self.load(other) + 1);
-                    let topic = self.group.topic(partition);
+                    let topic = self.group.row.topic(partition);
                     let mut takers = self.by_load.iter().map(|&(_, member)| member);
                     takers.find(|&member| better && self.reads(member, topic))
                 });
