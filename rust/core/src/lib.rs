@@ -23,6 +23,7 @@ pub mod columnar;
 mod go;
 pub mod group;
 pub mod hashing;
+mod index;
 mod interned;
 pub mod java;
 mod names;

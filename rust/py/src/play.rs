@@ -203,7 +203,6 @@ impl TryFrom<PythonScript> for Script {
 
 /// A generation without its assignment.
 #[derive(IntoPyObject)]
-#[expect(clippy::struct_field_names, reason = "Python's names are those of Kafka")]
 pub(crate) struct GenerationRow {
     generation: i32,
     at_ms: i64,

@@ -44,6 +44,15 @@ pub struct Input<'a> {
     pub options: Options,
 }
 
+impl Input<'_> {
+    /// By topic, the place of its first partition in `racks` and `leader_racks`.
+    pub(super) fn first_partitions(&self) -> Vec<usize> {
+        let ends =
+            self.partitions.iter().scan(0, |end, &count| Some(std::mem::replace(end, *end + count as usize)));
+        ends.collect()
+    }
+}
+
 /// How a member sends that it has no rack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoRack {
@@ -67,6 +76,3 @@ pub struct Options {
     /// Otherwise, for kafka-python, they are as its own members would send them.
     pub as_read: bool,
 }
-
-/// No member, and no partition.
-pub(super) const NONE: u32 = u32::MAX;

@@ -1,5 +1,8 @@
 //! Lists of lists in two flat vectors.
 
+use crate::index::Ix;
+use std::ops::Range;
+
 /// List `i` is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists<T> {
@@ -27,8 +30,14 @@ impl<T: Copy> Lists<T> {
     }
 
     /// One list.
-    pub fn get(&self, list: usize) -> &[T] {
-        &self.values[self.offsets[list]..self.offsets[list + 1]]
+    #[expect(private_bounds, reason = "a caller counts lists, and the core's own numbers are indices too")]
+    pub fn get(&self, list: impl Ix) -> &[T] {
+        &self.values[self.range(list)]
+    }
+
+    /// Where a list is among the values.
+    pub(super) fn range(&self, list: impl Ix) -> Range<usize> {
+        self.offsets[list.place()]..self.offsets[list.place() + 1]
     }
 
     /// Ends a list at the present end of `values`.
@@ -48,19 +57,19 @@ impl<T: Copy> Lists<T> {
 
 impl<T: Copy + Default> Lists<T> {
     /// Values added to lists one at a time, each list in the order of the additions.
-    pub(super) fn dealt(lists: usize, dealt: &[(u32, T)]) -> Self {
+    pub(super) fn dealt<I: Ix>(lists: usize, dealt: &[(I, T)]) -> Self {
         let mut offsets = vec![0; lists + 1];
-        for &(list, _) in dealt {
-            offsets[list as usize + 1] += 1;
+        for (list, _) in dealt {
+            offsets[list.place() + 1] += 1;
         }
         for list in 0..lists {
             offsets[list + 1] += offsets[list];
         }
         let mut values = vec![T::default(); dealt.len()];
         let mut places = offsets.clone();
-        for &(list, value) in dealt {
-            values[places[list as usize]] = value;
-            places[list as usize] += 1;
+        for (list, value) in dealt {
+            values[places[list.place()]] = *value;
+            places[list.place()] += 1;
         }
         Self { offsets, values }
     }

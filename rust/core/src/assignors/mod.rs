@@ -7,7 +7,9 @@
 //! | where | what it knows |
 //! | --- | --- |
 //! | `input`, `assignment`, `lists` | an assignor's input and answer |
+//! | `topic_partitions` | the partitions of all topics in one row |
 //! | `quotas` | how many partitions are a member's share |
+//! | `movements` | which partitions have moved from whom to whom |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
 //! | `legacy` | assignors that Kafka no longer has |
@@ -18,9 +20,11 @@ mod client;
 mod input;
 mod legacy;
 mod lists;
+mod movements;
 pub mod other_clients;
 mod quotas;
 pub mod server;
+mod topic_partitions;
 
 use std::str::FromStr;
 
@@ -31,6 +35,7 @@ pub use input::{Input, MOST_PARTITIONS, NoRack, Options};
 pub use lists::Lists;
 pub use quotas::Quota;
 
+use crate::index::PartitionIx;
 use crate::names::nearest;
 use crate::{Error, Result};
 
@@ -164,7 +169,7 @@ impl Assignor {
 
 fn on_the_client(
     input: &Input<'_>,
-    assign: impl FnOnce(&JavaGroup<'_>) -> Result<Lists<u32>>,
+    assign: impl FnOnce(&JavaGroup<'_>) -> Result<Lists<PartitionIx>>,
 ) -> Result<Assignment> {
     let group = JavaGroup::new(input)?;
     Ok(group.named(&assign(&group)?))

@@ -6,7 +6,7 @@ use super::bit_set::BitSet;
 use super::brokers::Nodes;
 use super::queue::{Queue, Queued};
 use super::queue_order::Walk;
-use super::report::EventReport;
+use super::report::{BatchEvent, EventReport, SwitchRow};
 use super::scenario::Partition;
 use crate::producer::append::{Appended, Appends};
 use crate::producer::open_batches::OpenBatch;
@@ -237,7 +237,7 @@ impl<R: EventReport> Appends for Enqueuing<'_, R> {
         if R::COUNTS_TIMES {
             queued.count(self.at);
         }
-        self.report.opened(&queued);
+        self.report.take(BatchEvent::Opened(&queued));
         let queue = &mut self.accumulator.queues[place];
         queue.batches.push_back(queued);
         // Batches of partitions without a leader never leave, and need not be kept.
@@ -245,7 +245,7 @@ impl<R: EventReport> Appends for Enqueuing<'_, R> {
             && let Some(before) = queue.batches.pop_front_if(|first| first.id != id)
         {
             queue.has_left_over = true;
-            self.report.left_over(&before);
+            self.report.take(BatchEvent::LeftOver(&before));
         }
         self.accumulator.changed(place);
         self.outcome = AppendOutcome { batch: id, wakes: true, matters: true };
@@ -253,6 +253,7 @@ impl<R: EventReport> Appends for Enqueuing<'_, R> {
     }
 
     fn switched(&mut self, from: i32, to: i32) {
-        self.report.switched(self.record, self.at, from, to);
+        let switch = SwitchRow { record: self.record, at_ms: self.at, from, to };
+        self.report.take(BatchEvent::Switched(switch));
     }
 }

@@ -38,8 +38,8 @@ mod tests;
 
 pub use latency::Latency;
 pub use queue::{Queued, Why};
-pub use report::EventReport;
-pub use report_rows::{BatchRow, RequestRow, Rows, SwitchRow};
+pub use report::{BatchEvent, EventReport, SwitchRow};
+pub use report_rows::{BatchRow, RequestRow, Rows};
 pub use request::ProduceRequest;
 pub use scenario::{Broker, Partition, Scenario, Settings};
 pub use simulation::Simulation;

@@ -1,7 +1,7 @@
 //! Everything that a simulation reports, as rows.
 
 use super::queue::{Queued, Why};
-use super::report::EventReport;
+use super::report::{BatchEvent, EventReport, SwitchRow};
 use super::request::ProduceRequest;
 
 /// All rows.
@@ -57,17 +57,25 @@ pub struct RequestRow {
     pub batches: Vec<u64>,
 }
 
-/// A switch of the sticky partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchRow {
-    /// The number of the record that caused it.
-    pub record: u64,
-    /// When.
-    pub at_ms: i64,
-    /// The partition before.
-    pub from: i32,
-    /// The partition since.
-    pub to: i32,
+impl EventReport for Rows {
+    #[inline]
+    fn take(&mut self, event: BatchEvent<'_>) {
+        match event {
+            BatchEvent::Placed { partition, batch, at } => self.placed.push((partition, batch, at)),
+            BatchEvent::Opened(batch) => self.batches.push(BatchRow {
+                partition: batch.partition,
+                first_record: batch.first_record,
+                opened_ms: batch.opened_ms(),
+                ..BatchRow::default()
+            }),
+            BatchEvent::Sent(request) => self.take_sent(request),
+            BatchEvent::Answered(request, is_ok) => self.take_answered(request, is_ok),
+            BatchEvent::LeftOver(batch) => {
+                self.batch(batch);
+            }
+            BatchEvent::Switched(switch) => self.switches.push(switch),
+        }
+    }
 }
 
 impl Rows {
@@ -76,23 +84,8 @@ impl Rows {
         (row.records, row.bytes) = (batch.records(), batch.bytes());
         Some(row)
     }
-}
 
-impl EventReport for Rows {
-    fn placed(&mut self, partition: i32, batch: u64, at: i64) {
-        self.placed.push((partition, batch, at));
-    }
-
-    fn opened(&mut self, batch: &Queued) {
-        self.batches.push(BatchRow {
-            partition: batch.partition,
-            first_record: batch.first_record,
-            opened_ms: batch.opened_ms(),
-            ..BatchRow::default()
-        });
-    }
-
-    fn take_request(&mut self, request: &ProduceRequest) {
+    fn take_sent(&mut self, request: &ProduceRequest) {
         for batch in &request.batches {
             if let Some(row) = self.batch(batch) {
                 (row.closed_ms, row.why) = (batch.closed_ms, batch.why);
@@ -109,7 +102,7 @@ impl EventReport for Rows {
         });
     }
 
-    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
+    fn take_answered(&mut self, request: &ProduceRequest, is_ok: bool) {
         if let Some(row) = self.requests.get_mut(place(request.id)) {
             row.is_ok = is_ok;
         }
@@ -118,14 +111,6 @@ impl EventReport for Rows {
                 row.acked_ms = Some(request.done_ms);
             }
         }
-    }
-
-    fn left_over(&mut self, batch: &Queued) {
-        self.batch(batch);
-    }
-
-    fn switched(&mut self, record: u64, at: i64, from: i32, to: i32) {
-        self.switches.push(SwitchRow { record, at_ms: at, from, to });
     }
 }
 

@@ -5,7 +5,7 @@ use super::accumulator::Accumulator;
 use super::brokers::Nodes;
 use super::queue::Queued;
 use super::ready_brokers::{ReadyCheck, ReportedQueues};
-use super::report::EventReport;
+use super::report::{BatchEvent, EventReport};
 use super::request::ProduceRequest;
 use super::scenario::Scenario;
 use crate::Result;
@@ -140,7 +140,7 @@ impl ProducerSender {
             batches,
         };
         self.requests += 1;
-        report.take_request(&request);
+        report.take(BatchEvent::Sent(&request));
         node.in_flight.push_back(request);
         true
     }
@@ -190,7 +190,7 @@ impl ProducerSender {
         while let Some(mut request) = self.nodes.answered(now) {
             any = true;
             let is_ok = self.scenario.failed_requests.binary_search(&request.id).is_err();
-            report.answered(&request, is_ok);
+            report.take(BatchEvent::Answered(&request, is_ok));
             for batch in request.batches.drain(..) {
                 accumulator.unmute(batch.partition);
                 if !is_ok {

@@ -2,7 +2,7 @@
 
 use super::accumulator::{Accumulator, AppendOutcome, Enqueuing};
 use super::brokers::Nodes;
-use super::report::EventReport;
+use super::report::{BatchEvent, EventReport};
 use super::scenario::Scenario;
 use super::sender::ProducerSender;
 use crate::producer::append::append_or_begin;
@@ -107,7 +107,7 @@ impl Simulation {
         }
         let outcome = appending.outcome;
         self.records += 1;
-        report.placed(partition, outcome.batch, record.at);
+        report.take(BatchEvent::Placed { partition, batch: outcome.batch, at: record.at });
         self.is_due |= outcome.matters;
         if outcome.wakes && self.sender.scenario().each_append {
             self.send(record.at, report)?;
@@ -135,7 +135,7 @@ impl Simulation {
             self.run_to(None, report)?;
         }
         for queue in self.accumulator.queues() {
-            queue.batches.iter().for_each(|batch| report.left_over(batch));
+            queue.batches.iter().for_each(|batch| report.take(BatchEvent::LeftOver(batch)));
         }
         Ok(())
     }

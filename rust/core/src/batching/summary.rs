@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::queue::Queued;
-use super::report::EventReport;
+use super::report::{BatchEvent, EventReport};
 use super::request::ProduceRequest;
 
 /// Counts of records, batches and bytes, and how long records take.
@@ -69,15 +69,21 @@ impl Delays {
 impl EventReport for BatchSummary {
     const COUNTS_TIMES: bool = true;
 
-    fn placed(&mut self, _partition: i32, _batch: u64, _at: i64) {
-        self.records += 1;
+    #[inline]
+    fn take(&mut self, event: BatchEvent<'_>) {
+        match event {
+            BatchEvent::Placed { .. } => self.records += 1,
+            BatchEvent::Opened(_) => self.batches += 1,
+            BatchEvent::Sent(request) => self.take_sent(request),
+            BatchEvent::Answered(request, true) => self.take_answered(request),
+            BatchEvent::Answered(_, false) | BatchEvent::Switched(_) => {}
+            BatchEvent::LeftOver(batch) => self.take_left_over(batch),
+        }
     }
+}
 
-    fn opened(&mut self, _batch: &Queued) {
-        self.batches += 1;
-    }
-
-    fn take_request(&mut self, request: &ProduceRequest) {
+impl BatchSummary {
+    fn take_sent(&mut self, request: &ProduceRequest) {
         self.requests += 1;
         for batch in request.batches.iter().filter(|batch| batch.tries == 0) {
             *self.partitions.entry(batch.partition).or_default() += batch.bytes().unsigned_abs();
@@ -87,8 +93,8 @@ impl EventReport for BatchSummary {
         }
     }
 
-    fn answered(&mut self, request: &ProduceRequest, is_ok: bool) {
-        for batch in request.batches.iter().filter(|_| is_ok) {
+    fn take_answered(&mut self, request: &ProduceRequest) {
+        for batch in &request.batches {
             *self.brokers.entry(request.node).or_default() += batch.bytes().unsigned_abs();
             for &(at, records) in &batch.times {
                 self.delay.add(request.done_ms - at, records.into());
@@ -96,7 +102,7 @@ impl EventReport for BatchSummary {
         }
     }
 
-    fn left_over(&mut self, batch: &Queued) {
+    fn take_left_over(&mut self, batch: &Queued) {
         if batch.tries == 0 {
             *self.partitions.entry(batch.partition).or_default() += batch.bytes().unsigned_abs();
         }

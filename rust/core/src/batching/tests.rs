@@ -16,7 +16,7 @@ fn scenario() -> Scenario {
         settings: Settings { batch_size: 200, ..Settings::new() },
         each_append: false,
         brokers: vec![broker(0)],
-        partitions: vec![led(0, 0), led(1, 0)],
+        partitions: vec![partition(0, 0), partition(1, 0)],
         flush_ms: None,
         failed_requests: vec![],
         draws: Draws::recorded(vec![0; 20]),
@@ -28,7 +28,7 @@ fn broker(id: i32) -> Broker {
     Broker { id, latency: Latency::Constant(10), ..Broker::default() }
 }
 
-fn led(id: i32, leader: i32) -> Partition {
+fn partition(id: i32, leader: i32) -> Partition {
     Partition { id, leader: Some(leader) }
 }
 
@@ -98,7 +98,7 @@ fn a_first_record_over_batch_size_leaves_what_its_estimate_was_too_high() -> Res
 fn what_goes_to_the_same_broker_goes_along() -> Result<()> {
     let mut two = scenario();
     two.brokers.push(broker(1));
-    two.partitions.push(led(2, 1));
+    two.partitions.push(partition(2, 1));
     let records = [record(1, Some(0), 10), record(3, Some(1), 10), record(3, Some(2), 10)];
     let rows = run(two, &records)?;
     assert_eq!(closed(&rows), [(0, 1, 6, "linger"), (1, 1, 6, "node"), (2, 1, 8, "linger")]);
@@ -122,7 +122,7 @@ fn a_request_is_as_large_as_it_may_be_but_takes_its_first_batch_however_large() 
     let small = |strategy| {
         let mut small = Scenario { strategy, ..scenario() };
         small.settings.max_request_size = 240;
-        small.partitions = (0..4).map(|id| led(id, 0)).collect();
+        small.partitions = (0..4).map(|id| partition(id, 0)).collect();
         small
     };
     // Each batch is 61 + 27 + 20: two are 216, and three more than 240.
@@ -143,7 +143,7 @@ fn draining_goes_on_with_the_last_partition_that_was_looked_at() -> Result<()> {
         let mut three = Scenario { strategy, ..scenario() };
         three.settings.max_request_size = 190;
         three.settings.max_in_flight = 1;
-        three.partitions = (0..3).map(|id| led(id, 0)).collect();
+        three.partitions = (0..3).map(|id| partition(id, 0)).collect();
         let later = [(1, 0), (1, 1), (1, 2), (7, 0), (7, 1), (7, 2)];
         run(three, &later.map(|(at, id)| record(at, Some(id), 20)))
     };
@@ -159,14 +159,14 @@ fn draining_goes_on_with_the_last_partition_that_was_looked_at() -> Result<()> {
 
 #[test]
 fn a_broker_takes_so_many_requests_at_a_time() -> Result<()> {
-    let sent = |max_in_flight| {
+    let requests = |max_in_flight| {
         let mut scenario = scenario();
         scenario.settings.max_in_flight = max_in_flight;
         let records: Vec<_> = (0..3).map(|number| record(2 * number, Some(0), 190)).collect();
         run(scenario, &records).map(|rows| requests(&rows))
     };
-    assert_eq!(sent(3)?, [(2, vec![0]), (4, vec![1]), (9, vec![2])]);
-    assert_eq!(sent(1)?, [(2, vec![0]), (12, vec![1]), (22, vec![2])]);
+    assert_eq!(requests(3)?, [(2, vec![0]), (4, vec![1]), (9, vec![2])]);
+    assert_eq!(requests(1)?, [(2, vec![0]), (12, vec![1]), (22, vec![2])]);
     Ok(())
 }
 
@@ -245,7 +245,7 @@ fn the_sender_runs_after_an_append_only_where_it_is_told_to() -> Result<()> {
 /// Partitions of three brokers that are all away, with queues of one, seven and two batches, and where keyless records go then.
 fn switched(mut scenario: Scenario, draws: &[i32]) -> Result<Vec<i32>> {
     scenario.brokers = (0..3).map(|id| Broker { away: vec![(0, 1000)], ..broker(id) }).collect();
-    scenario.partitions = (0..3).map(|id| led(id, id)).collect();
+    scenario.partitions = (0..3).map(|id| partition(id, id)).collect();
     scenario.draws = Draws::recorded(draws.to_vec());
     let queues = [(0, 1), (1, 7), (2, 2)];
     let filled = queues.into_iter().flat_map(|(id, size)| vec![record(10, Some(id), 190); size]);
@@ -270,7 +270,7 @@ fn a_broker_that_refuses_for_too_long_is_left_out_and_its_place_keeps_its_length
     let mut left_out = scenario();
     left_out.settings.availability_timeout_ms = 50;
     left_out.brokers = vec![Broker { away: vec![(0, 1000)], ..broker(0) }, broker(1)];
-    left_out.partitions = vec![led(0, 0), led(1, 1), led(2, 1)];
+    left_out.partitions = vec![partition(0, 0), partition(1, 1), partition(2, 1)];
     // Partition 0 has refused since 10; at 100 partition 1 is empty, and 2 has one batch that lingers.
     let mut records = vec![record(10, Some(0), 190), record(10, Some(0), 190), record(10, Some(0), 190)];
     records.extend([
@@ -295,7 +295,7 @@ fn drawn_at_80(change: impl FnOnce(&mut Scenario), records: &[Record]) -> Result
     two.settings.linger_ms = 1000;
     two.settings.availability_timeout_ms = 50;
     two.brokers = vec![broker(0), broker(1)];
-    two.partitions = vec![led(0, 0), led(1, 1), led(2, 1)];
+    two.partitions = vec![partition(0, 0), partition(1, 1), partition(2, 1)];
     change(&mut two);
     // Partition 2 is met and drained at 10; 1 has a batch since 11, and 2 another since 79, when the queues are looked at.
     let mut all = [50, 50, 18].map(|size| record(10, Some(2), size)).to_vec();
@@ -324,13 +324,13 @@ fn a_partition_that_waits_for_its_answer_asks_for_nothing() -> Result<()> {
             two.brokers[0].latency = Latency::Constant(1000);
         }
     };
-    let sent: Vec<_> = [10, 10, 20, 75].map(|at| record(at, Some(0), 190)).to_vec();
+    let records: Vec<_> = [10, 10, 20, 75].map(|at| record(at, Some(0), 190)).to_vec();
     assert_eq!(
-        drawn_at_80(slow(1), &sent)?,
+        drawn_at_80(slow(1), &records)?,
         0,
         "muted, so that its broker is not ready, and refuses nothing"
     );
-    assert_eq!(drawn_at_80(slow(2), &sent)?, 1, "refused since 20, and asked at 75");
+    assert_eq!(drawn_at_80(slow(2), &records)?, 1, "refused since 20, and asked at 75");
     Ok(())
 }
 
@@ -341,7 +341,7 @@ fn each_request_has_a_latency_of_its_own_and_is_answered_after_those_before_it()
         Broker { latency: Latency::Uniform { from: 1, to: 100 }, ..broker(0) },
         Broker { latency: Latency::Uniform { from: 1, to: 100 }, ..broker(1) },
     ];
-    two.partitions = vec![led(0, 0), led(1, 1)];
+    two.partitions = vec![partition(0, 0), partition(1, 1)];
     let answers = |records: &[Record]| {
         let of = |rows: &Rows, node| {
             let of_node = rows.requests.iter().filter(|request| request.node == node);
@@ -350,13 +350,14 @@ fn each_request_has_a_latency_of_its_own_and_is_answered_after_those_before_it()
         run(two.clone(), records).map(|rows| [0, 1].map(|node| of(&rows, node)))
     };
     // Each is a batch of its own, and leaves at once.
-    let sent: Vec<_> = (0..40).map(|number| record(number * 10, Some(0), 190)).collect();
-    let [alone, _] = answers(&sent)?;
+    let records: Vec<_> = (0..40).map(|number| record(number * 10, Some(0), 190)).collect();
+    let [alone, _] = answers(&records)?;
     let waits: Vec<_> = alone.iter().map(|(from, to)| to - from).collect();
     assert_eq!(waits.len(), 40);
     assert!(waits.iter().min() < waits.iter().max());
     assert!(alone.is_sorted_by_key(|&(_, done)| done), "a broker answers in the order of its requests");
-    let both: Vec<_> = sent.iter().flat_map(|sent| [*sent, Record { partition: Some(1), ..*sent }]).collect();
+    let both: Vec<_> =
+        records.iter().flat_map(|record| [*record, Record { partition: Some(1), ..*record }]).collect();
     let [first, second] = answers(&both)?;
     assert_eq!(first, alone, "another broker's requests change nothing");
     assert_ne!(second, alone);
@@ -367,7 +368,7 @@ fn each_request_has_a_latency_of_its_own_and_is_answered_after_those_before_it()
 fn a_strategy_of_kafka_2_8_is_asked_again_before_a_batch_begins() -> Result<()> {
     let mut three = Scenario { strategy: Strategy::RoundRobin28, ..scenario() };
     three.settings.batch_size = 16_384;
-    three.partitions = (0..3).map(|id| led(id, 0)).collect();
+    three.partitions = (0..3).map(|id| partition(id, 0)).collect();
     let rows = run(three.clone(), &vec![record(0, None, 100); 9])?;
     assert_eq!(closed(&rows), [(1, 5, 5, "linger"), (0, 4, 5, "linger")], "it counts twice (KAFKA-9965)");
     three.strategy = Strategy::RoundRobin;

@@ -117,10 +117,10 @@ impl KeySums {
         }
         let keys = key_column(keys, None)?;
         let (numbers, nulls) = (partitions.values(), partitions.nulls());
-        let places = self.count_all(keys.rows(), |some, found| {
+        let places = self.count_all(keys.rows(), |some, appended| {
             keys.each(some, |row, key| {
                 let partition = nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| numbers[row]);
-                found.push(key.map(|key| (partition, key, rows.map_or(1, |rows| rows.value(row)))));
+                appended.push(key.map(|key| (partition, key, rows.map_or(1, |rows| rows.value(row)))));
             })
         })?;
         for (sums, (column, (_, change))) in self.sums.iter_mut().zip(columns.into_iter().zip(SUMS)) {
@@ -134,8 +134,8 @@ impl KeySums {
     /// # Errors
     /// [`Error::Memory`] if there are more pairs than 32-bit numbers, or a key has 4 GiB.
     pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
-        let places = self.count_all(other.pairs.len(), |some, found| {
-            found.extend(other.pairs[some].iter().map(|pair| {
+        let places = self.count_all(other.pairs.len(), |some, appended| {
+            appended.extend(other.pairs[some].iter().map(|pair| {
                 let key = Some(pair.key(&other.keys)).filter(|key| is_below(key, below));
                 key.map(|key| (pair.partition(), key, pair.rows))
             }));
@@ -186,15 +186,15 @@ impl KeySums {
             0
         };
         let heavy: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.rows > less).collect();
-        let mut found = Self::default();
-        found.count_all(heavy.len(), |some, found| {
+        let mut heaviest = Self::default();
+        heaviest.count_all(heavy.len(), |some, appended| {
             let rows = heavy[some]
                 .iter()
                 .map(|pair| Some((pair.partition(), pair.key(&self.keys), pair.rows - less)));
-            found.extend(rows);
+            appended.extend(rows);
             Ok(())
         })?;
-        Ok((less, found))
+        Ok((less, heaviest))
     }
 
     /// Removes all pairs, but keeps their room.
@@ -396,7 +396,7 @@ mod tests {
     type Summed = BTreeMap<(Option<i64>, Vec<u8>), Vec<Option<i64>>>;
 
     fn summed(batches: &[StructArray]) -> Summed {
-        let mut found = Summed::new();
+        let mut by_key = Summed::new();
         for batch in batches {
             let keys: &BinaryArray = batch.column(1).as_any().downcast_ref().unwrap();
             let numbers: Vec<&Int64Array> = [0, 2, 3, 4, 5, 6, 7]
@@ -405,10 +405,10 @@ mod tests {
             let value = |column: usize, row| numbers[column].iter().nth(row).flatten();
             for row in 0..batch.len() {
                 let sums = (1..7).map(|column| value(column, row)).collect();
-                assert!(found.insert((value(0, row), keys.value(row).to_vec()), sums).is_none());
+                assert!(by_key.insert((value(0, row), keys.value(row).to_vec()), sums).is_none());
             }
         }
-        found
+        by_key
     }
 
     /// Keys some of which are the beginning of another one, and some in several partitions or in none.
@@ -432,10 +432,10 @@ mod tests {
 
     fn expected(rows: i64) -> Summed {
         let (keys, partitions, values) = records(0, rows);
-        let mut found = Summed::new();
+        let mut by_key = Summed::new();
         for ((key, partition), value) in keys.iter().zip(&partitions).zip(&values) {
             let Some(key) = key else { continue };
-            let sums = found
+            let sums = by_key
                 .entry((partition, key.to_vec()))
                 .or_insert_with(|| vec![Some(0), None, None, None, None, None]);
             sums[0] = sums[0].map(|rows| rows + 1);
@@ -443,7 +443,7 @@ mod tests {
                 *sum = changed(*sum, value, change);
             }
         }
-        found
+        by_key
     }
 
     fn added(sums: &mut KeySums, from: i64, to: i64) -> Result<()> {
@@ -519,14 +519,14 @@ mod tests {
             (3, 5, &[(None, "b", 4), (Some(8), "d", 2)]),
             (4, 0, &[(Some(4), "a", 5), (None, "b", 9), (Some(4), "c", 5), (Some(8), "d", 7)]),
         ] {
-            let (found, heaviest) = sums.heaviest(most)?;
+            let (taken, heaviest) = sums.heaviest(most)?;
             let expected: Summed = left
                 .iter()
                 .map(|&(partition, key, rows)| {
                     ((partition, key.into()), vec![Some(rows), None, None, None, None, None])
                 })
                 .collect();
-            assert_eq!((found, summed(&heaviest.batches()?)), (less, expected), "{most}");
+            assert_eq!((taken, summed(&heaviest.batches()?)), (less, expected), "{most}");
         }
         Ok(())
     }

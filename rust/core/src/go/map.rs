@@ -6,6 +6,7 @@
 //! depends on a map's order, only the possible ones count.
 
 use super::draws::{GoDraws, mixed};
+use crate::index::Ix;
 
 /// Slots in a group, and keys in a map that needs no table.
 const GROUP: usize = 8;
@@ -14,33 +15,33 @@ const LARGEST_TABLE: usize = 1024;
 
 /// The keys of a map, as numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct GoMap {
+pub(crate) struct GoMap<I> {
     seed: u64,
     len: usize,
     /// The only group of a map without a table; empty as soon as there is a table.
-    small: Vec<GoSlot>,
-    tables: Vec<GoTable>,
+    small: Vec<GoSlot<I>>,
+    tables: Vec<GoTable<I>>,
     /// By the hash's first bits, the place of a table; empty if there is none.
     directory: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GoSlot {
+enum GoSlot<I> {
     Empty,
     Deleted,
-    Key(u32),
+    Key(I),
 }
 
 #[derive(Clone, Debug)]
-struct GoTable {
-    slots: Vec<GoSlot>,
+struct GoTable<I> {
+    slots: Vec<GoSlot<I>>,
     /// How many bits of the hash choose this table.
     depth: u32,
     /// How many keys it takes before it grows.
     room: usize,
 }
 
-impl GoMap {
+impl<I: Ix> GoMap<I> {
     /// A map made for a given number of keys (`make(map[K]V, hint)`).
     pub(crate) fn new(draws: &mut GoDraws, hint: usize) -> Self {
         let mut map = Self {
@@ -61,7 +62,7 @@ impl GoMap {
     }
 
     /// A map with these keys, put in this order.
-    pub(crate) fn of(draws: &mut GoDraws, hint: usize, keys: impl IntoIterator<Item = u32>) -> Self {
+    pub(crate) fn of(draws: &mut GoDraws, hint: usize, keys: impl IntoIterator<Item = I>) -> Self {
         let mut map = Self::new(draws, hint);
         for key in keys {
             map.put(key);
@@ -73,7 +74,7 @@ impl GoMap {
         self.len == 0
     }
 
-    pub(crate) fn has(&self, key: u32) -> bool {
+    pub(crate) fn has(&self, key: I) -> bool {
         if self.directory.is_empty() {
             return self.small.contains(&GoSlot::Key(key));
         }
@@ -82,7 +83,7 @@ impl GoMap {
     }
 
     /// Puts a key, if it is not there yet.
-    pub(crate) fn put(&mut self, key: u32) {
+    pub(crate) fn put(&mut self, key: I) {
         if self.has(key) {
             return;
         }
@@ -109,7 +110,7 @@ impl GoMap {
         self.tables[table].put(hash, key);
     }
 
-    pub(crate) fn remove(&mut self, key: u32) {
+    pub(crate) fn remove(&mut self, key: I) {
         if !self.has(key) {
             return;
         }
@@ -126,9 +127,9 @@ impl GoMap {
     }
 
     /// The keys in the order of one `range`.
-    pub(crate) fn walk(&self, draws: &mut GoDraws) -> Vec<u32> {
+    pub(crate) fn walk(&self, draws: &mut GoDraws) -> Vec<I> {
         let mut keys = Vec::with_capacity(self.len);
-        let mut walk = |slots: &[GoSlot], from: usize| {
+        let mut walk = |slots: &[GoSlot<I>], from: usize| {
             for slot in slots[from..].iter().chain(&slots[..from]) {
                 if let GoSlot::Key(key) = slot {
                     keys.push(*key);
@@ -153,8 +154,8 @@ impl GoMap {
         keys
     }
 
-    fn hash(&self, key: u32) -> u64 {
-        mixed(self.seed ^ u64::from(key).wrapping_mul(0xd6e8_feb8_6659_fd93))
+    fn hash(&self, key: I) -> u64 {
+        mixed(self.seed ^ u64::from(key.number()).wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
     fn depth(&self) -> u32 {
@@ -202,7 +203,7 @@ impl GoMap {
     }
 }
 
-impl GoTable {
+impl<I: Ix> GoTable<I> {
     fn new(slots: usize, depth: u32) -> Self {
         let slots = slots.max(GROUP).next_power_of_two();
         let room = if slots == GROUP { GROUP - 1 } else { slots / GROUP * (GROUP - 1) };
@@ -210,7 +211,7 @@ impl GoTable {
     }
 
     /// The first slots of the groups in which a hash may be.
-    fn groups(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+    fn groups(&self, hash: u64) -> impl Iterator<Item = usize> + use<I> {
         let groups = self.slots.len() / GROUP;
         let mut group = usize::try_from((hash >> 7) % groups as u64).unwrap_or(0);
         (1..=groups).map(move |step| {
@@ -220,7 +221,7 @@ impl GoTable {
         })
     }
 
-    fn find(&self, hash: u64, key: u32) -> Option<usize> {
+    fn find(&self, hash: u64, key: I) -> Option<usize> {
         for group in self.groups(hash) {
             let slots = &self.slots[group..group + GROUP];
             if let Some(place) = slots.iter().position(|&slot| slot == GoSlot::Key(key)) {
@@ -251,7 +252,7 @@ impl GoTable {
         self.room > 0 || self.free(hash).is_some_and(|free| self.slots[free] == GoSlot::Deleted)
     }
 
-    fn put(&mut self, hash: u64, key: u32) {
+    fn put(&mut self, hash: u64, key: I) {
         if let Some(free) = self.free(hash) {
             if self.slots[free] == GoSlot::Empty {
                 self.room = self.room.saturating_sub(1);
@@ -260,7 +261,7 @@ impl GoTable {
         }
     }
 
-    fn remove(&mut self, hash: u64, key: u32) {
+    fn remove(&mut self, hash: u64, key: I) {
         let Some(place) = self.find(hash, key) else { return };
         let group = place / GROUP * GROUP;
         if self.slots[group..group + GROUP].contains(&GoSlot::Empty) {
@@ -281,7 +282,7 @@ mod tests {
         let mut draws = GoDraws::new(1);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..500 {
-            let mut map = GoMap::of(&mut draws, 0, [5, 3, 9, 7]);
+            let mut map = GoMap::of(&mut draws, 0, [5_u32, 3, 9, 7]);
             map.remove(3);
             seen.insert(map.walk(&mut draws));
         }
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_map_has_each_key_once() {
-        for keys in [9, 100, 900, 5_000] {
+        for keys in [9_u32, 100, 900, 5_000] {
             for hint in [0, keys] {
                 let mut draws = GoDraws::new(u64::from(keys));
                 let mut map = GoMap::of(&mut draws, hint as usize, (0..keys).chain(0..keys));

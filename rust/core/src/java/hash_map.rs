@@ -2,6 +2,7 @@
 
 use super::strings::{by, hash_code, sorted};
 use super::tree_bins::{NONE, Trees};
+use crate::index::Ix;
 
 /// A `new HashMap<>()` has this many bins, and twice as many whenever more than three in four would be taken.
 pub(crate) const FIRST_BINS: usize = 16;
@@ -37,7 +38,7 @@ pub fn walk(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
 
 /// The order in which Java walks a `new HashMap<>()` into which these names were put, each once: their places.
 pub fn walk_names(names: &[&str]) -> Vec<u32> {
-    let (places, numbers) = sorted(names);
+    let (places, numbers) = sorted::<u32>(names);
     let sorted = by(&places, names);
     by(&Walker::of_names(&sorted).walk(&numbers), &places)
 }
@@ -74,15 +75,15 @@ impl Walker {
     }
 
     /// The order of a map into which keys were `put`, each once.
-    pub(crate) fn walk(&mut self, inserted: &[u32]) -> Vec<u32> {
+    pub(crate) fn walk<I: Ix>(&mut self, inserted: &[I]) -> Vec<I> {
         self.walk_from(FIRST_BINS, inserted)
     }
 
     /// The same for a map that begins with a given number of bins.
-    pub(crate) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
+    pub(crate) fn walk_from<I: Ix>(&mut self, bins: usize, inserted: &[I]) -> Vec<I> {
         self.begin_with(bins);
-        for &key in inserted {
-            self.put(key);
+        for key in inserted {
+            self.put(key.number());
         }
         self.walked()
     }
@@ -118,7 +119,8 @@ impl Walker {
 
     /// `computeIfAbsent` of a new or a known key. Unlike `put`, it first checks whether the table must grow, even for a
     /// known key; it puts a new key before the others of its bin; and a list becomes a tree one key sooner.
-    pub(crate) fn compute_if_absent(&mut self, key: u32, new: bool) {
+    pub(crate) fn compute_if_absent(&mut self, key: impl Ix, new: bool) {
+        let key = key.number();
         if self.is_too_full() {
             self.grow();
         }
@@ -209,12 +211,12 @@ impl Walker {
     }
 
     /// The map's keys in the order of its walk.
-    pub(crate) fn walked(&self) -> Vec<u32> {
+    pub(crate) fn walked<I: Ix>(&self) -> Vec<I> {
         let mut walked = Vec::with_capacity(self.size);
         for bin in &self.bins {
             let mut key = bin.first;
             while key != NONE {
-                walked.push(key);
+                walked.push(I::new(key));
                 key = self.trees.next(key);
             }
         }

@@ -6,7 +6,7 @@ use super::strings::{by, sorted};
 /// The order in which Java walks a `new HashSet<>(collection)` of these names, each once and in the order of the
 /// collection: their places.
 pub fn walk_copied_names(names: &[&str]) -> Vec<u32> {
-    let (places, numbers) = sorted(names);
+    let (places, numbers) = sorted::<u32>(names);
     let sorted = by(&places, names);
     by(&Walker::of_names(&sorted).walk_from(bins_for_copy(names.len()), &numbers), &places)
 }

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use crate::index::Ix;
+
 /// A `mutable.HashMap` has this many bins, and twice as many whenever more than three in four are taken.
 const FIRST_BINS: usize = 16;
 /// The number of bits by which hashes are rotated: the bits of the first table's last index.
@@ -14,7 +16,7 @@ const BITS: u32 = 5;
 /// The walk over a `mutable.HashMap` into which keys, places in `hashes`, were put in this order: from the last bin to
 /// the first, and in each bin from the latest key to the first. A growing table is walked, and its keys are put into
 /// the larger one in that order.
-pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
+pub(crate) fn mutable<I: Ix>(hashes: &[i32], inserted: &[I]) -> Vec<I> {
     let improved: Vec<_> =
         hashes.iter().map(|&hash| byteswap(hash.cast_unsigned()).rotate_right(ROTATED)).collect();
     let (mut bins, mut coming_later, mut table) = (FIRST_BINS, inserted, Vec::new());
@@ -25,7 +27,7 @@ pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
         table.extend_from_slice(coming);
         let shift = 32 - bins.trailing_zeros();
         table.reverse();
-        table.sort_by_key(|&key: &u32| Reverse(improved[key as usize] >> shift));
+        table.sort_by_key(|key: &I| Reverse(improved[key.place()] >> shift));
         if table.len() <= bins * 3 / 4 {
             return table;
         }
@@ -35,12 +37,12 @@ pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
 
 /// The walk over an immutable map of keys that were put into it in this order: a trie by the bits of their hashes, the
 /// lowest first; keys with the same hash are in the order of insertion.
-pub(crate) fn immutable(hashes: &[i32], mut keys: Vec<u32>) -> Vec<u32> {
+pub(crate) fn immutable<I: Ix>(hashes: &[i32], mut keys: Vec<I>) -> Vec<I> {
     if keys.len() > LONGEST_LIST {
         let digits =
             |hash: u32| (0..u32::BITS).step_by(BITS as usize).map(move |bit| hash >> bit & ((1 << BITS) - 1));
         let improved: Vec<_> = hashes.iter().map(|&hash| improve(hash.cast_unsigned())).collect();
-        keys.sort_by(|&one, &other| digits(improved[one as usize]).cmp(digits(improved[other as usize])));
+        keys.sort_by(|&one, &other| digits(improved[one.place()]).cmp(digits(improved[other.place()])));
     }
     keys
 }

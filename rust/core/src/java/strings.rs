@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::index::{Ix, numbered};
+
 /// `String.hashCode`: of the UTF-16 code units.
 #[inline]
 pub fn hash_code(text: &str) -> i32 {
@@ -18,19 +20,25 @@ pub fn compare(one: &str, other: &str) -> Ordering {
 }
 
 /// The places of names in their sorted order, and each place's place in that order.
-pub(crate) fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn sorted<I: Ix>(names: &[&str]) -> (Vec<u32>, Vec<I>) {
     let mut places: Vec<u32> = (0..).take(names.len()).collect();
-    places.sort_by(|&one, &other| compare(names[one as usize], names[other as usize]));
-    let mut numbers = vec![0; names.len()];
-    for (number, &place) in (0..).zip(&places) {
-        numbers[place as usize] = number;
-    }
+    places.sort_by(|&one, &other| compare(names[one.place()], names[other.place()]));
+    let numbers = inverse(&places);
     (places, numbers)
 }
 
+/// The number of each place in an order of places.
+pub(crate) fn inverse<I: Ix>(places: &[u32]) -> Vec<I> {
+    let mut numbers = vec![I::default(); places.len()];
+    for (number, place) in numbered(places) {
+        numbers[place.place()] = number;
+    }
+    numbers
+}
+
 /// Values in another order.
-pub(crate) fn by<T: Copy>(places: &[u32], values: &[T]) -> Vec<T> {
-    places.iter().map(|&place| values[place as usize]).collect()
+pub(crate) fn by<I: Ix, T: Copy>(places: &[I], values: &[T]) -> Vec<T> {
+    places.iter().map(|place| values[place.place()]).collect()
 }
 
 /// Each ID's place in Java's sorted order; equal IDs have equal places.

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use md5::{Digest, Md5};
 
 use super::hash_map::{FIRST_BINS, Walker};
+use super::strings::{by, inverse};
+use crate::index::Ix;
 use crate::{Error, Result};
 
 /// The letters of URL-safe base64, by their value.
@@ -104,23 +106,18 @@ impl IdWalker {
     pub(crate) fn new(ids: &[TopicId]) -> Self {
         let mut places: Vec<u32> = (0..).take(ids.len()).collect();
         places.sort_unstable_by_key(|&place| ids[place as usize]);
-        let mut numbers = vec![0; ids.len()];
-        for (number, &place) in (0..).zip(&places) {
-            numbers[place as usize] = number;
-        }
         let walker = Walker::new(places.iter().map(|&place| ids[place as usize].hash_code()));
-        Self { walker, places, numbers }
+        Self { walker, numbers: inverse(&places), places }
     }
 
     /// The order of a map into which ids were `put`, each once.
-    pub(crate) fn walk(&mut self, inserted: &[u32]) -> Vec<u32> {
+    pub(crate) fn walk<I: Ix>(&mut self, inserted: &[I]) -> Vec<I> {
         self.walk_from(FIRST_BINS, inserted)
     }
 
     /// The same for a map that begins with a given number of bins.
-    pub(crate) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
-        let numbers: Vec<u32> = inserted.iter().map(|&place| self.numbers[place as usize]).collect();
-        let walked = self.walker.walk_from(bins, &numbers);
-        walked.into_iter().map(|number| self.places[number as usize]).collect()
+    pub(crate) fn walk_from<I: Ix>(&mut self, bins: usize, inserted: &[I]) -> Vec<I> {
+        let walked = self.walker.walk_from(bins, &by(inserted, &self.numbers));
+        walked.into_iter().map(|number| I::new(self.places[number as usize])).collect()
     }
 }

@@ -1,11 +1,15 @@
 //! Moving partitions between members with different subscriptions until nobody gains by another move.
 
 use super::group::JavaGroup;
-use super::partition_movements::Movements;
+use super::partition_set::PartitionSet;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
 use super::subscriptions::TopicReaders;
-use crate::assignors::input::NONE;
+use crate::assignors::movements::Movements;
+use crate::index::{Ix, MemberIx, PartitionIx, numbered};
+use crate::java::hash_map::spread;
+use crate::java::strings::hash_code;
+use crate::java::topic_partition::partition_hash;
 use crate::{Error, Result};
 
 /// The versions of the balancing.
@@ -25,40 +29,42 @@ pub(crate) struct Balance<'a> {
     topics: &'a TopicReaders,
     rules: BalanceRules,
     /// Each member's partitions in the order in which it got them.
-    pub(crate) lists: Vec<Vec<u32>>,
+    lists: Vec<Vec<PartitionIx>>,
     /// By partition, who got it last.
-    owner: Vec<u32>,
+    owner: Vec<MemberIx>,
     /// Who owned it in an older generation.
-    previous: Vec<Option<(u32, i32)>>,
+    previous: Vec<Option<(MemberIx, i32)>>,
     /// Members by how many partitions they have, then by ID.
     sorted: SortedMembers,
     /// Members that cannot exchange anything.
     fixed: Vec<bool>,
-    movements: Movements,
+    movements: Movements<PartitionSet>,
+    /// By topic, the hash code of its name.
+    hashes: Vec<i32>,
     /// Whether the balance of the whole has to be checked before each step: with claims of old generations, partitions
     /// beyond a topic's count or topics named twice, that answer may differ from the one for the present partition.
     odd: bool,
     /// Whether some partition is in two lists, which partitions beyond a topic's count can cause.
     doubled: bool,
     /// The last found member that could gain, and the partition.
-    gaining: Option<(u32, u32)>,
+    gaining: Option<(MemberIx, PartitionIx)>,
 }
 
 impl<'a> Balance<'a> {
     pub(crate) fn new(
         group: &'a JavaGroup<'a>,
         topics: &'a TopicReaders,
-        lists: Vec<Vec<u32>>,
-        previous: Vec<Option<(u32, i32)>>,
+        lists: Vec<Vec<PartitionIx>>,
+        previous: Vec<Option<(MemberIx, i32)>>,
         rules: BalanceRules,
     ) -> Self {
-        let mut owner = vec![NONE; group.partitions_and_beyond()];
-        for (member, list) in (0..).zip(&lists) {
+        let mut owner = vec![MemberIx::NONE; group.row.len()];
+        for (member, list) in numbered(&lists) {
             for &partition in list {
-                owner[partition as usize] = member;
+                owner[partition] = member;
             }
         }
-        let beyond = group.partitions_and_beyond() > group.partitions() as usize;
+        let beyond = group.row.len() > group.partitions().len();
         Self {
             odd: previous.iter().any(Option::is_some)
                 || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice)),
@@ -67,7 +73,8 @@ impl<'a> Balance<'a> {
             gaining: None,
             sorted: sorted(&lists, |_| false),
             fixed: vec![false; lists.len()],
-            movements: Movements::new(group),
+            movements: Movements::new(group.row.len()),
+            hashes: group.topics.iter().map(|topic| hash_code(topic)).collect(),
             group,
             topics,
             lists,
@@ -76,14 +83,39 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Whether nobody has anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lists.iter().all(Vec::is_empty)
+    /// Deals out what nobody keeps, then moves partitions, first only those if `unassigned_first`, and takes the moves
+    /// back if what members have is no more even than before.
+    pub(crate) fn run(
+        mut self,
+        unassigned: &[PartitionIx],
+        all: &[PartitionIx],
+        by_rack: bool,
+        unassigned_first: bool,
+        assignor: &'static str,
+    ) -> Result<Vec<Vec<PartitionIx>>> {
+        let initializing = self.lists.iter().all(Vec::is_empty);
+        self.assign(unassigned, by_rack);
+        self.set_fixed_aside();
+        let before = self.lists.clone();
+        let (group, topics) = (self.group, self.topics);
+        let movable = |partitions: &[PartitionIx]| -> Vec<PartitionIx> {
+            let shared = |partition: &PartitionIx| topics.shared(group.row.topic(*partition));
+            partitions.iter().copied().filter(shared).collect()
+        };
+        if unassigned_first {
+            self.reassign(&movable(unassigned), assignor)?;
+        }
+        let moved = self.reassign(&movable(all), assignor)?;
+        Ok(if !initializing && moved && self.score(&self.lists) >= self.score(&before) {
+            before
+        } else {
+            self.lists
+        })
     }
 
     /// Gives each partition to the member with the fewest that reads its topic; if racks matter, first to those in its
     /// racks.
-    pub(crate) fn assign(&mut self, unassigned: &[u32], by_rack: bool) {
+    fn assign(&mut self, unassigned: &[PartitionIx], by_rack: bool) {
         let mut left = Vec::new();
         if by_rack {
             for &partition in unassigned {
@@ -102,20 +134,20 @@ impl<'a> Balance<'a> {
     }
 
     /// Sets aside members that have everything they could have, and nothing that another could have.
-    pub(crate) fn set_fixed_aside(&mut self) {
-        for (member, list) in self.lists.iter().enumerate() {
-            let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
+    fn set_fixed_aside(&mut self) {
+        for (member, list) in numbered(&self.lists) {
+            let shared = |&partition: &PartitionIx| self.topics.shared(self.group.row.topic(partition));
             self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
         }
-        self.sorted = sorted(&self.lists, |member| self.fixed[member as usize]);
-        let owned = self.owner.iter().filter(|&&owner| owner != NONE).count();
+        self.sorted = sorted(&self.lists, |member| self.fixed[member]);
+        let owned = self.owner.iter().filter(|&&owner| owner != MemberIx::NONE).count();
         self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
     }
 
     /// Moves partitions until a round moves none; returns whether any has moved. A round depends only on what every
     /// member has and on earlier moves. If both are as they once were, Kafka moves partitions in a circle and never
     /// ends. This can happen because a partition may move instead of another one, from a member that has few.
-    pub(crate) fn reassign(&mut self, partitions: &[u32], assignor: &'static str) -> Result<bool> {
+    fn reassign(&mut self, partitions: &[PartitionIx], assignor: &'static str) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
@@ -143,20 +175,20 @@ impl<'a> Balance<'a> {
 
     /// Moves a partition, or another one instead, to its earlier owner or to the member with the fewest, if that has
     /// two fewer.
-    fn move_on(&mut self, partition: u32, assignor: &'static str) -> Result<bool> {
-        let has = self.lists[self.owner[partition as usize] as usize].len();
-        if let Some((previous, _)) = self.previous[partition as usize] {
-            if self.fixed[previous as usize] {
+    fn move_on(&mut self, partition: PartitionIx, assignor: &'static str) -> Result<bool> {
+        let has = self.lists[self.owner[partition]].len();
+        if let Some((previous, _)) = self.previous[partition] {
+            if self.fixed[previous] {
                 let reason = "a group in which a member that can neither gain nor lose a partition owned something in an older \
                               generation";
                 return Err(Error::Unassigned { assignor, exception: "NullPointerException", reason });
             }
-            if has > self.lists[previous as usize].len() + 1 {
+            if has > self.lists[previous].len() + 1 {
                 self.move_to(partition, previous);
                 return Ok(true);
             }
         }
-        let topic = self.group.topic_of[partition as usize];
+        let topic = self.group.row.topic(partition);
         let fewer_than = has.saturating_sub(1);
         let Some(member) = self.sorted.first(self.topics.readers_of(topic), fewer_than, |_| true) else {
             return Ok(false);
@@ -165,12 +197,18 @@ impl<'a> Balance<'a> {
         Ok(true)
     }
 
-    fn move_to(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
-        let partition = self.movements.instead(self.group, partition, owner, member);
-        let owner = self.owner[partition as usize];
-        self.movements.record(self.group, partition, owner, member);
-        let list = &mut self.lists[owner as usize];
+    fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
+        let topic = self.group.row.topic(partition);
+        let opposite = self.movements.opposite(topic, partition, self.owner[partition], member);
+        let partition = opposite.and_then(PartitionSet::first).unwrap_or(partition);
+        let owner = self.owner[partition];
+        let leave = |set: &mut PartitionSet| set.remove(partition);
+        let set = self.movements.record(topic, partition, (owner, member), leave, PartitionSet::new);
+        if let Some(set) = set {
+            let hash = partition_hash(self.hashes[topic], self.group.number(partition));
+            set.insert(spread(hash), partition);
+        }
+        let list = &mut self.lists[owner];
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
             self.sorted.down(owner);
@@ -178,15 +216,15 @@ impl<'a> Balance<'a> {
         self.give(partition, member);
     }
 
-    fn give(&mut self, partition: u32, member: u32) {
-        self.lists[member as usize].push(partition);
-        self.owner[partition as usize] = member;
+    fn give(&mut self, partition: PartitionIx, member: MemberIx) {
+        self.lists[member].push(partition);
+        self.owner[partition] = member;
         self.sorted.up(member);
     }
 
     /// The first of the sorted members that reads a partition's topic and meets a condition.
-    fn fewest(&self, partition: u32, meets: impl Fn(u32) -> bool) -> Option<u32> {
-        let topic = self.group.topic_of[partition as usize];
+    fn fewest(&self, partition: PartitionIx, meets: impl Fn(MemberIx) -> bool) -> Option<MemberIx> {
+        let topic = self.group.row.topic(partition);
         self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
@@ -203,7 +241,7 @@ impl<'a> Balance<'a> {
         if self.doubled {
             return !self.sorted.iter().any(|(count, member)| self.could_gain_doubled(count, member));
         }
-        let gains = |&(member, partition): &(u32, u32)| self.gains(member, partition);
+        let gains = |&(member, partition): &(MemberIx, PartitionIx)| self.gains(member, partition);
         if self.gaining.as_ref().is_some_and(gains) {
             return false;
         }
@@ -211,15 +249,15 @@ impl<'a> Balance<'a> {
         self.gaining.is_none()
     }
 
-    fn gains(&self, member: u32, partition: u32) -> bool {
-        let count = self.lists[member as usize].len();
+    fn gains(&self, member: MemberIx, partition: PartitionIx) -> bool {
+        let count = self.lists[member].len();
         // Kafka 2.8 looks for a member that has one partition more, which moves nothing.
         let load = self.load(partition) + usize::from(self.rules == BalanceRules::Kafka28);
-        load > count + 1 && count != self.most(member as usize)
+        load > count + 1 && count != self.most(member)
     }
 
     /// The most partitions that a member could have.
-    fn most(&self, member: usize) -> usize {
+    fn most(&self, member: MemberIx) -> usize {
         match self.rules {
             BalanceRules::Kafka28 => self.topics.named(self.group, member),
             BalanceRules::Kafka39 => self.topics.most(self.group, member),
@@ -227,63 +265,63 @@ impl<'a> Balance<'a> {
     }
 
     /// How many partitions a partition's owner has.
-    fn load(&self, partition: u32) -> usize {
-        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
+    fn load(&self, partition: PartitionIx) -> usize {
+        self.lists.get(self.owner[partition].place()).map_or(0, Vec::len)
     }
 
     /// A member that could gain, and the partition.
-    fn find_gaining(&self) -> Option<(u32, u32)> {
+    fn find_gaining(&self) -> Option<(MemberIx, PartitionIx)> {
         let group = self.group;
-        let heaviest = |topic: usize| {
-            (group.starts[topic]..group.starts[topic + 1]).max_by_key(|&partition| self.load(partition))
-        };
-        let heaviest: Vec<_> = (0..group.topics.len()).map(heaviest).collect();
+        let heaviest = |topic| group.row.of(topic).max_by_key(|&partition| self.load(partition));
+        let heaviest: Vec<_> = group.by_name().map(heaviest).collect();
         self.sorted.iter().find_map(|(_, member)| {
-            let topics = self.topics.of.get(member as usize).iter();
-            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
+            let topics = self.topics.of.get(member).iter();
+            let mut found = topics.filter_map(|&topic| heaviest[topic]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
         })
     }
 
     /// The same check if a partition may be in two lists: in Java, the member that is walked last counts as its owner.
-    fn could_gain_doubled(&self, count: usize, member: u32) -> bool {
-        let mut owner = vec![NONE; self.owner.len()];
-        for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member as usize]) {
-            for &partition in &self.lists[member as usize] {
-                owner[partition as usize] = member;
+    fn could_gain_doubled(&self, count: usize, member: MemberIx) -> bool {
+        let mut owner = vec![MemberIx::NONE; self.owner.len()];
+        for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member]) {
+            for &partition in &self.lists[member] {
+                owner[partition] = member;
             }
         }
-        let starts = &self.group.starts;
-        let mut partitions = self
-            .topics
-            .of
-            .get(member as usize)
-            .iter()
-            .flat_map(|&topic| starts[topic as usize]..starts[topic as usize + 1]);
-        count != self.most(member as usize)
+        let mut partitions = self.topics.of.get(member).iter().flat_map(|&topic| self.group.row.of(topic));
+        count != self.most(member)
             && partitions.any(|partition| {
-                !self.lists[member as usize].contains(&partition)
-                    && self.lists.get(owner[partition as usize] as usize).map_or(0, Vec::len) > count + 1
+                !self.lists[member].contains(&partition)
+                    && self.lists.get(owner[partition].place()).map_or(0, Vec::len) > count + 1
             })
     }
 
     /// How uneven an assignment is: the differences of all pairs of members, in Java's 32 bits.
-    pub(crate) fn score(&self, lists: &[Vec<u32>]) -> i32 {
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
         let counted = lists.iter().zip(&self.fixed).filter(|(_, fixed)| !**fixed);
-        let mut counts: Vec<i64> = counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0_i64, 0_i64);
-        for (members, count) in (0_i64..).zip(counts) {
-            score = score.wrapping_add(count * members - sum);
-            sum += count;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "Java's sum overflows the same way")]
-        let score = score as i32;
-        score
+        in_32_bits(pair_differences(counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect()))
     }
 }
 
+/// The sum of the differences of all pairs of counts.
+pub(crate) fn pair_differences(mut counts: Vec<i64>) -> i64 {
+    counts.sort_unstable();
+    let (mut score, mut sum) = (0_i64, 0_i64);
+    for (members, count) in (0_i64..).zip(counts) {
+        score = score.wrapping_add(count * members - sum);
+        sum += count;
+    }
+    score
+}
+
+/// A sum that Java and C count in 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "Java's and C's sums overflow the same way")]
+pub(crate) fn in_32_bits(sum: i64) -> i32 {
+    sum as i32
+}
+
 /// Members by how many partitions they have, except those that are left out.
-fn sorted(lists: &[Vec<u32>], left_out: impl Fn(u32) -> bool) -> SortedMembers {
+fn sorted(lists: &[Vec<PartitionIx>], left_out: impl Fn(MemberIx) -> bool) -> SortedMembers {
     SortedMembers::new(&lists.iter().map(Vec::len).collect::<Vec<_>>(), left_out)
 }

@@ -6,13 +6,17 @@ use std::collections::BTreeMap;
 use super::group::JavaGroup;
 use super::owned_partitions::Claims;
 use super::rack_awareness;
-use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
+use crate::index::{Ix, MemberIx, PartitionIx};
 use crate::{Error, Result};
 
 /// What each member reads; if `cooperative`, without what changes hands.
-pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims, cooperative: bool) -> Result<Lists<u32>> {
+pub(crate) fn assign(
+    group: &JavaGroup<'_>,
+    claims: &Claims,
+    cooperative: bool,
+) -> Result<Lists<PartitionIx>> {
     let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
     if group.members() == 0 {
         let reason = "a group without members";
@@ -43,23 +47,23 @@ struct QuotaDealing<'a> {
     expected_over: usize,
     over: usize,
     /// Members that have fewer than `least` partitions.
-    under: Vec<u32>,
+    under: Vec<MemberIx>,
     /// Members that have exactly `least`, and may get one more.
-    exact: Vec<u32>,
+    exact: Vec<MemberIx>,
     /// How many partitions each member has.
     taken: Vec<usize>,
     /// By partition, the member from which it may have been taken.
-    taken_from: Vec<u32>,
+    taken_from: Vec<MemberIx>,
     /// Member and partition, in the order of the dealing.
-    dealt: Vec<(u32, u32)>,
+    dealt: Vec<(MemberIx, PartitionIx)>,
 }
 
 impl<'a> QuotaDealing<'a> {
     fn new(group: &'a JavaGroup<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
-        let (partitions, members) = (group.partitions() as usize, group.members());
+        let (partitions, members) = (group.partitions().len(), group.members());
         let quota = Quota::of_counts(partitions, members);
         Self {
-            by_rack: rack_awareness::matter(group, group.walk.iter().copied(), 0..group.partitions()),
+            by_rack: rack_awareness::matter(group, group.walk.iter().copied(), group.partitions()),
             least: quota.least as usize,
             most: quota.most() as usize,
             expected_over: quota.extra as usize,
@@ -67,7 +71,7 @@ impl<'a> QuotaDealing<'a> {
             under: Vec::new(),
             exact: Vec::new(),
             taken: vec![0; members],
-            taken_from: vec![NONE; group.partitions_and_beyond()],
+            taken_from: vec![MemberIx::NONE; group.row.len()],
             dealt: Vec::with_capacity(partitions),
             group,
             claims,
@@ -85,10 +89,10 @@ impl<'a> QuotaDealing<'a> {
             owned.clear();
             for partition in self.claims.believed(member) {
                 if self.by_rack && rack_awareness::mismatch(group, member, partition) {
-                    self.taken_from[partition as usize] = member;
-                } else if !self.claims.contested[partition as usize] {
+                    self.taken_from[partition] = member;
+                } else if !self.claims.contested[partition] {
                     let number = group.number(partition);
-                    owned.push((number, group.topic_of[partition as usize], partition));
+                    owned.push((number, group.row.topic(partition), partition));
                 }
             }
             owned.sort_unstable();
@@ -108,31 +112,31 @@ impl<'a> QuotaDealing<'a> {
                 self.least
             };
             self.dealt.extend(owned[..keep].iter().map(|&(_, _, partition)| (member, partition)));
-            self.taken[member as usize] = keep;
+            self.taken[member] = keep;
             for &(_, _, partition) in &owned[keep..] {
-                self.taken_from[partition as usize] = member;
+                self.taken_from[partition] = member;
             }
         }
     }
 
     /// Partitions that nobody keeps. Kafka looks for kept ones in the order of topics and numbers, and never gets past
     /// one beyond its topic's count: everything after that counts as unassigned again.
-    fn unassigned(&self) -> Vec<u32> {
+    fn unassigned(&self) -> Vec<PartitionIx> {
         let group = self.group;
-        let mut kept = vec![false; group.partitions_and_beyond()];
-        let mut end = group.partitions();
+        let mut kept = vec![false; group.row.len()];
+        let mut end = group.partitions().len().number();
         for &(_, partition) in &self.dealt {
-            kept[partition as usize] = true;
+            kept[partition] = true;
             if group.is_beyond(partition) {
-                let topic = group.topic_of[partition as usize] as usize;
-                end = end.min(group.starts[topic + usize::from(group.number(partition) >= 0)]);
+                let numbers = group.row.numbers(group.row.topic(partition));
+                end = end.min(if group.number(partition) >= 0 { numbers.end } else { numbers.start });
             }
         }
-        (0..group.partitions()).filter(|&partition| partition >= end || !kept[partition as usize]).collect()
+        group.partitions().filter(|&partition| partition.0 >= end || !kept[partition]).collect()
     }
 
     /// Deals partitions to members in their racks, first those that the fewest members can take; returns the rest.
-    fn deal_by_rack(&mut self, mut unassigned: Vec<u32>) -> Vec<u32> {
+    fn deal_by_rack(&mut self, mut unassigned: Vec<PartitionIx>) -> Vec<PartitionIx> {
         let group = self.group;
         let mut members = BTreeMap::new();
         for rack in group.member_racks.iter().flatten() {
@@ -145,10 +149,10 @@ impl<'a> QuotaDealing<'a> {
             let member = if let Some(place) = self.in_rack(partition, &self.under, next) {
                 let member = self.under[place];
                 next = place + 1;
-                if self.taken[member as usize] + 1 >= self.least {
+                if self.taken[member] + 1 >= self.least {
                     self.under.remove(place);
                     next = place;
-                    if self.taken[member as usize] + 1 < self.most && self.over < self.expected_over {
+                    if self.taken[member] + 1 < self.most && self.over < self.expected_over {
                         self.exact.push(member);
                     }
                 }
@@ -156,7 +160,7 @@ impl<'a> QuotaDealing<'a> {
                 member
             } else if let Some(place) = self.in_rack(partition, &self.exact, 0) {
                 let member = self.exact[place];
-                if self.taken[member as usize] + 1 == self.most {
+                if self.taken[member] + 1 == self.most {
                     self.exact.remove(place);
                     self.over += 1;
                     if self.over == self.expected_over {
@@ -174,16 +178,16 @@ impl<'a> QuotaDealing<'a> {
     }
 
     /// The first of some members, in a circle from a given place, whose rack has a replica.
-    fn in_rack(&self, partition: u32, members: &[u32], first: usize) -> Option<usize> {
+    fn in_rack(&self, partition: PartitionIx, members: &[MemberIx], first: usize) -> Option<usize> {
         let racks = self.group.racks(partition);
         let places = (0..members.len()).map(|step| (first + step) % members.len());
-        places.into_iter().find(|&place| {
-            self.group.member_racks[members[place] as usize].is_some_and(|rack| racks.contains(&rack))
-        })
+        places
+            .into_iter()
+            .find(|&place| self.group.member_racks[members[place]].is_some_and(|rack| racks.contains(&rack)))
     }
 
     /// One partition each to the members that have too few, round and round, then one each to those that have `least`.
-    fn deal_round_robin(&mut self, unassigned: &[u32]) -> Result<()> {
+    fn deal_round_robin(&mut self, unassigned: &[PartitionIx]) -> Result<()> {
         let mut under = std::mem::take(&mut self.under);
         let mut unassigned = unassigned.iter().copied();
         while !under.is_empty() {
@@ -209,14 +213,14 @@ impl<'a> QuotaDealing<'a> {
     }
 
     /// Deals a partition; returns how many the member has now.
-    fn deal(&mut self, member: u32, partition: u32) -> usize {
-        let from = self.taken_from[partition as usize];
-        let in_transfer = (from != NONE && from != member) || self.claims.contested[partition as usize];
+    fn deal(&mut self, member: MemberIx, partition: PartitionIx) -> usize {
+        let from = self.taken_from[partition];
+        let in_transfer = (from != MemberIx::NONE && from != member) || self.claims.contested[partition];
         if !(self.cooperative && in_transfer) {
             self.dealt.push((member, partition));
         }
-        self.taken[member as usize] += 1;
-        self.taken[member as usize]
+        self.taken[member] += 1;
+        self.taken[member]
     }
 }
 

@@ -3,31 +3,32 @@
 use std::collections::BTreeMap;
 
 use super::subscribed::Subscribed;
-use crate::assignors::input::{Input, MOST_PARTITIONS, NONE};
-use crate::assignors::{Assignment, Lists};
+use crate::Result;
+use crate::assignors::topic_partitions::TopicPartitions;
+use crate::assignors::{Assignment, Input, Lists};
+use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
-use crate::java::strings::{by, ranks, sorted};
-use crate::{Error, Result};
+use crate::java::strings::{by, inverse, ranks, sorted};
 
 /// A group in the core's own numbers. Topics without subscribers or without partitions have no number.
 #[derive(Debug)]
 pub struct JavaGroup<'a> {
     /// The names of topics, sorted as Java sorts them.
     pub(crate) topics: Vec<&'a str>,
-    /// The first partition of each topic, and the end of the last topic.
-    pub(crate) starts: Vec<u32>,
-    /// The topic of each partition.
-    pub(crate) topic_of: Vec<u32>,
-    /// Partitions that members own beyond a topic's count; they are numbered after all others.
-    beyond: Vec<(u32, i32)>,
+    /// The partitions of all topics; those beyond a topic's count come after all others.
+    pub(crate) row: TopicPartitions,
+    /// How many partitions exist.
+    existing: usize,
+    /// The numbers of the partitions that members own beyond a topic's count.
+    beyond: Vec<i32>,
     /// The order in which Java walks the map of members.
-    pub(crate) walk: Vec<u32>,
+    pub(crate) walk: Vec<MemberIx>,
     /// The order in which it walks a map that was filled in the order of the first.
-    pub(crate) second_walk: Vec<u32>,
+    pub(crate) second_walk: Vec<MemberIx>,
     /// Each member's subscription as it was given.
     pub(crate) subscribed: Subscribed,
     /// What each member owns, in the order given: a topic, and a partition, or `NONE` if the topic is missing.
-    pub(crate) owned: Lists<(u32, u32)>,
+    pub(crate) owned: Lists<(TopicIx, PartitionIx)>,
     /// The partitions' numbers in topics that are missing, in the order of `owned`.
     pub(crate) absent: Vec<i32>,
     pub(crate) generations: Vec<i32>,
@@ -37,7 +38,7 @@ pub struct JavaGroup<'a> {
     pub(crate) member_racks: Vec<Option<u32>>,
     racks: Option<Lists<u32>>,
     /// The order in which `old-roundrobin` deals the one topic's partitions, if it is given.
-    pub(crate) order: Vec<u32>,
+    pub(crate) order: Vec<PartitionIx>,
     topic_places: Vec<u32>,
     member_places: Vec<u32>,
 }
@@ -47,18 +48,24 @@ impl<'a> JavaGroup<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`](crate::Error::TooManyPartitions) if members subscribe to more than
+    /// [`MOST_PARTITIONS`](crate::assignors::MOST_PARTITIONS).
     pub fn new(input: &Input<'a>) -> Result<Self> {
         let (topic_places, topic) = sorted(&input.topics);
         let (member_places, member) = sorted(&input.members);
-        let topics: Vec<_> = topic_places.iter().map(|&place| input.topics[place as usize]).collect();
-        let members: Vec<_> = member_places.iter().map(|&place| input.members[place as usize]).collect();
-        let mut walker = Walker::of_names(&members);
+        let topics: Vec<_> = by(&topic_places, &input.topics);
+        let mut walker = Walker::of_names(&by(&member_places, &input.members));
         let order = walker.walk(&member);
+        let subscribed = Subscribed::new(input, &member_places, &topic);
+        let mut is_read = vec![false; topics.len()];
+        subscribed.named().iter().for_each(|&topic| is_read[topic] = true);
+        let counts = topic_places.iter().zip(is_read);
+        let counts = counts.map(|(place, is_read)| if is_read { input.partitions[place.place()] } else { 0 });
+        let row = TopicPartitions::of_counts(counts)?;
         let mut group = Self {
             second_walk: walker.walk(&order),
             walk: order,
-            subscribed: Subscribed::new(input, &member_places, &topic),
+            subscribed,
             owned: Lists::default(),
             absent: Vec::new(),
             generations: by(&member_places, &input.generations),
@@ -66,55 +73,29 @@ impl<'a> JavaGroup<'a> {
             instances: ranks(&by(&member_places, &input.instance_ids)),
             member_racks: by(&member_places, &input.member_racks),
             racks: None,
-            order: input.order.clone(),
-            starts: vec![0],
-            topic_of: Vec::new(),
+            order: input.order.iter().copied().map(PartitionIx).collect(),
+            existing: row.len(),
+            row,
             beyond: Vec::new(),
             topics,
             topic_places,
             member_places,
         };
-        group.number_partitions(input)?;
         group.take_racks(input);
         group.take_owned(input, &topic);
         Ok(group)
-    }
-
-    fn number_partitions(&mut self, input: &Input<'_>) -> Result<()> {
-        let mut is_read = vec![false; self.topics.len()];
-        for &topic in self.subscribed.named() {
-            is_read[topic as usize] = true;
-        }
-        let mut end = 0_u32;
-        for (&place, is_read) in self.topic_places.iter().zip(is_read) {
-            let count = if is_read { input.partitions[place as usize] } else { 0 };
-            end = end
-                .checked_add(count)
-                .filter(|&end| end <= MOST_PARTITIONS)
-                .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
-            self.starts.push(end);
-        }
-        // Memory is allocated only now that their number was checked.
-        self.topic_of.reserve(end as usize);
-        for (number, &end) in (0..).zip(&self.starts[1..]) {
-            self.topic_of.resize(end as usize, number);
-        }
-        Ok(())
     }
 
     fn take_racks(&mut self, input: &Input<'_>) {
         if input.racks.is_empty() || self.member_racks.iter().all(Option::is_none) {
             return;
         }
-        let mut first = vec![0];
-        for &count in &input.partitions {
-            first.push(first[first.len() - 1] + count as usize);
-        }
+        let first = input.first_partitions();
         let mut racks = Lists::default();
         for (topic, &place) in self.topic_places.iter().enumerate() {
-            for partition in 0..self.count(topic) as usize {
+            for partition in 0..self.row.count(TopicIx::at(topic)) as usize {
                 let start = racks.values.len();
-                for &rack in input.racks.get(first[place as usize] + partition) {
+                for &rack in input.racks.get(first[place.place()] + partition) {
                     if !racks.values[start..].contains(&rack) {
                         racks.values.push(rack);
                     }
@@ -125,26 +106,24 @@ impl<'a> JavaGroup<'a> {
         self.racks = Some(racks);
     }
 
-    fn take_owned(&mut self, input: &Input<'_>, topic: &[u32]) {
+    fn take_owned(&mut self, input: &Input<'_>, topic: &[TopicIx]) {
         let mut beyond = BTreeMap::new();
         self.owned.values.reserve(input.owned.values.len());
         for &place in &self.member_places {
-            for &(place, partition) in input.owned.get(place as usize) {
-                let topic = topic[place as usize];
-                let (start, count) = (self.starts[topic as usize], self.count(topic as usize));
-                let number = match u32::try_from(partition) {
-                    _ if count == 0 => {
-                        self.absent.push(partition);
-                        NONE
+            for &(place, number) in input.owned.get(place) {
+                let topic = topic[place.place()];
+                let partition = match self.row.at(topic, number) {
+                    Some(partition) => partition,
+                    None if self.row.count(topic) == 0 => {
+                        self.absent.push(number);
+                        PartitionIx::NONE
                     }
-                    Ok(partition) if partition < count => start + partition,
-                    _ => *beyond.entry((topic, partition)).or_insert_with(|| {
-                        self.beyond.push((topic, partition));
-                        self.topic_of.push(topic);
-                        u32::try_from(self.topic_of.len() - 1).unwrap_or(NONE)
+                    None => *beyond.entry((topic, number)).or_insert_with(|| {
+                        self.beyond.push(number);
+                        self.row.push(topic)
                     }),
                 };
-                self.owned.values.push((topic, number));
+                self.owned.values.push((topic, partition));
             }
             self.owned.end();
         }
@@ -156,36 +135,30 @@ impl<'a> JavaGroup<'a> {
     }
 
     /// Members by their IDs, in which order they are numbered.
-    pub(crate) fn by_id(&self) -> Vec<u32> {
-        (0..).take(self.members()).collect()
+    pub(crate) fn by_id(&self) -> Indices<MemberIx> {
+        indices(self.members())
     }
 
-    /// How many partitions a topic has.
-    pub(crate) fn count(&self, topic: usize) -> u32 {
-        self.starts[topic + 1] - self.starts[topic]
+    /// Topics by their names, in which order they are numbered.
+    pub(crate) fn by_name(&self) -> Indices<TopicIx> {
+        indices(self.topics.len())
     }
 
-    /// How many partitions there are.
-    pub(crate) fn partitions(&self) -> u32 {
-        self.starts[self.topics.len()]
-    }
-
-    /// The same, with those beyond a topic's count.
-    pub(crate) fn partitions_and_beyond(&self) -> usize {
-        self.topic_of.len()
+    /// The existing partitions.
+    pub(crate) fn partitions(&self) -> Indices<PartitionIx> {
+        indices(self.existing)
     }
 
     /// Whether a partition is beyond its topic's count.
-    pub(crate) fn is_beyond(&self, partition: u32) -> bool {
-        partition >= self.partitions()
+    pub(crate) fn is_beyond(&self, partition: PartitionIx) -> bool {
+        partition.place() >= self.existing
     }
 
     /// The partition's number in its topic.
-    pub(crate) fn number(&self, partition: u32) -> i32 {
-        if self.is_beyond(partition) {
-            self.beyond[(partition - self.partitions()) as usize].1
-        } else {
-            (partition - self.starts[self.topic_of[partition as usize] as usize]).cast_signed()
+    pub(crate) fn number(&self, partition: PartitionIx) -> i32 {
+        match partition.place().checked_sub(self.existing) {
+            Some(beyond) => self.beyond[beyond],
+            None => self.row.number(partition).cast_signed(),
         }
     }
 
@@ -195,27 +168,27 @@ impl<'a> JavaGroup<'a> {
     }
 
     /// The racks of a partition's replicas, each once.
-    pub(crate) fn racks(&self, partition: u32) -> &[u32] {
+    pub(crate) fn racks(&self, partition: PartitionIx) -> &[u32] {
         match &self.racks {
-            Some(racks) if !self.is_beyond(partition) => racks.get(partition as usize),
+            Some(racks) if !self.is_beyond(partition) => racks.get(partition),
             _ => &[],
         }
     }
 
     /// Members in the order of the assignors that know static membership (`MemberInfo`): first those with an instance
     /// ID, by that, then the others by their IDs.
-    pub(crate) fn static_first(&self) -> Vec<u32> {
+    pub(crate) fn static_first(&self) -> Vec<MemberIx> {
         let mut members = self.walk.clone();
-        members.sort_by_key(|&member| match self.instances[member as usize] {
+        members.sort_by_key(|&member| match self.instances[member] {
             Some(instance) => (false, instance),
-            None => (true, member),
+            None => (true, member.0),
         });
         members
     }
 
     /// The order in which Java walks the map of topics with partitions, which is filled from the set of all subscribed
     /// topics.
-    pub(crate) fn topic_walk(&self) -> Vec<u32> {
+    pub(crate) fn topic_walk(&self) -> Vec<TopicIx> {
         let mut seen = vec![false; self.topics.len()];
         let mut inserted = Vec::new();
         let mut lists = vec![false; self.subscribed.distinct()];
@@ -223,33 +196,29 @@ impl<'a> JavaGroup<'a> {
             if std::mem::replace(&mut lists[self.subscribed.list(member)], true) {
                 continue;
             }
-            for &topic in self.subscribed.get(member as usize) {
-                if !std::mem::replace(&mut seen[topic as usize], true) {
+            for &topic in self.subscribed.get(member) {
+                if !std::mem::replace(&mut seen[topic], true) {
                     inserted.push(topic);
                 }
             }
         }
         let mut walker = Walker::of_names(&self.topics);
         let mut known = walker.walk(&inserted);
-        known.retain(|&topic| self.count(topic as usize) > 0);
+        known.retain(|&topic| self.row.count(topic) > 0);
         walker.walk(&known)
     }
 
     /// An assignment in the numbers of the input.
-    pub(crate) fn named(&self, lists: &Lists<u32>) -> Assignment {
-        let mut members = vec![0_u32; self.members()];
-        for (member, &place) in (0..).zip(&self.member_places) {
-            members[place as usize] = member;
-        }
+    pub(crate) fn named(&self, lists: &Lists<PartitionIx>) -> Assignment {
         let mut named = Assignment {
             offsets: vec![0],
             topics: Vec::with_capacity(lists.values.len()),
             partitions: Vec::with_capacity(lists.values.len()),
             chance: None,
         };
-        for member in members {
-            for &partition in lists.get(member as usize) {
-                named.topics.push(self.topic_places[self.topic_of[partition as usize] as usize]);
+        for member in inverse::<MemberIx>(&self.member_places) {
+            for &partition in lists.get(member) {
+                named.topics.push(self.topic_places[self.row.topic(partition)]);
                 named.partitions.push(self.number(partition));
             }
             named.offsets.push(named.topics.len());

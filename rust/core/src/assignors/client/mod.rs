@@ -8,7 +8,7 @@
 //! | `sticky` | `StickyAssignor` and `CooperativeStickyAssignor`: which of two algorithms |
 //! | `owned_partitions` | what members say that they own, and who is believed |
 //! | `constrained_assignment` | the sticky algorithm for equal subscriptions |
-//! | `general_assignment`, `balance`, `partition_movements` | the sticky algorithm for unequal ones |
+//! | `general_assignment`, `balance`, `partition_set` | the sticky algorithm for unequal ones |
 //! | `sorted_members` | members by how many partitions they have |
 //! | `subscribed` | what each member subscribes to |
 //! | `subscriptions` | who may read which topics |
@@ -21,7 +21,7 @@ pub(super) mod cooperative_sticky;
 mod general_assignment;
 pub(super) mod group;
 pub(super) mod owned_partitions;
-mod partition_movements;
+mod partition_set;
 mod rack_awareness;
 pub(super) mod range;
 pub(super) mod round_robin;

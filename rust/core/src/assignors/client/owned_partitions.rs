@@ -1,8 +1,8 @@
 //! What members say that they own, and who is believed: `AbstractStickyAssignor.allSubscriptionsEqual`.
 
 use super::group::JavaGroup;
-use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
+use crate::index::{MemberIx, PartitionIx, TopicIx};
 use crate::java::hash_map::Walker;
 
 /// The members' claims to partitions.
@@ -10,7 +10,7 @@ pub(crate) struct Claims {
     /// Whether the members subscribe to the same topics, by Kafka's comparison.
     pub(crate) equal_subscriptions: bool,
     /// Each member's claims, in the order in which they reach the assignor, if that matters.
-    lists: Lists<u32>,
+    lists: Lists<PartitionIx>,
     /// The newest generation that members name; members of `StickyAssignor` name it together with what they own, or not
     /// at all.
     pub(crate) newest: i32,
@@ -35,17 +35,17 @@ impl Claims {
         let mut claims = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
             equal_subscriptions,
-            believed: vec![NOBODY; group.partitions_and_beyond()],
-            contested: vec![false; group.partitions_and_beyond()],
+            believed: vec![NOBODY; group.row.len()],
+            contested: vec![false; group.row.len()],
             lists,
         };
-        let mut last = vec![NONE; group.partitions_and_beyond()];
+        let mut last = vec![MemberIx::NONE; group.row.len()];
         for &member in &group.walk {
-            for claim in claims.lists.offsets[member as usize]..claims.lists.offsets[member as usize + 1] {
-                let partition = claims.lists.values[claim] as usize;
+            for claim in claims.lists.range(member) {
+                let partition = claims.lists.values[claim];
                 let other = std::mem::replace(&mut last[partition], member);
-                let generation = |member: u32| group.generations[member as usize];
-                if other == NONE || generation(member) > generation(other) {
+                let generation = |member: MemberIx| group.generations[member];
+                if other == MemberIx::NONE || generation(member) > generation(other) {
                     claims.believed[partition] = claim;
                 } else if generation(member) == generation(other) {
                     claims.contested[partition] = true;
@@ -59,16 +59,16 @@ impl Claims {
     }
 
     /// All that a member claims.
-    pub(crate) fn of(&self, member: u32) -> &[u32] {
-        self.lists.get(member as usize)
+    pub(crate) fn of(&self, member: MemberIx) -> &[PartitionIx] {
+        self.lists.get(member)
     }
 
     /// What a member is believed to own, in the order of its claims.
-    pub(crate) fn believed(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
-        let claims = self.lists.offsets[member as usize]..self.lists.offsets[member as usize + 1];
+    pub(crate) fn believed(&self, member: MemberIx) -> impl Iterator<Item = PartitionIx> + '_ {
+        let claims = self.lists.range(member);
         claims
             .map(|claim| (claim, self.lists.values[claim]))
-            .filter(|&(claim, partition)| self.believed[partition as usize] == claim)
+            .filter(|&(claim, partition)| self.believed[partition] == claim)
             .map(|(_, partition)| partition)
     }
 }
@@ -82,13 +82,13 @@ pub(crate) fn first_unequal(group: &JavaGroup<'_>) -> Option<usize> {
     // The list that was compared last: members with the same list pass as well.
     let mut passed = None;
     for (place, &member) in group.walk.iter().enumerate() {
-        let subscribed = group.subscribed.get(member as usize);
+        let subscribed = group.subscribed.get(member);
         if topics == 0 {
             for &topic in subscribed {
-                topics += usize::from(!std::mem::replace(&mut first[topic as usize], true));
+                topics += usize::from(!std::mem::replace(&mut first[topic], true));
             }
         } else if passed != Some(group.subscribed.list(member)) {
-            if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic as usize]) {
+            if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic]) {
                 return Some(place);
             }
             passed = Some(group.subscribed.list(member));
@@ -99,11 +99,11 @@ pub(crate) fn first_unequal(group: &JavaGroup<'_>) -> Option<usize> {
 
 /// What members own, as they send it: the entries of `partitions`, which runs parallel to all that is owned, that are
 /// partitions.
-pub(crate) fn as_sent(group: &JavaGroup<'_>, partitions: &[u32]) -> Lists<u32> {
+pub(crate) fn as_sent(group: &JavaGroup<'_>, partitions: &[PartitionIx]) -> Lists<PartitionIx> {
     let mut lists = Lists::default();
-    for member in 0..group.members() {
-        let owned = &partitions[group.owned.offsets[member]..group.owned.offsets[member + 1]];
-        lists.values.extend(owned.iter().filter(|&&partition| partition != NONE));
+    for member in group.by_id() {
+        let owned = &partitions[group.owned.range(member)];
+        lists.values.extend(owned.iter().filter(|&&partition| partition != PartitionIx::NONE));
         lists.end();
     }
     lists
@@ -111,21 +111,21 @@ pub(crate) fn as_sent(group: &JavaGroup<'_>, partitions: &[u32]) -> Lists<u32> {
 
 /// The same, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by
 /// `computeIfAbsent` (`StickyAssignor.serializeTopicPartitionAssignment`).
-pub(crate) fn by_topic(group: &JavaGroup<'_>, partitions: &[u32]) -> Lists<u32> {
+pub(crate) fn by_topic(group: &JavaGroup<'_>, partitions: &[PartitionIx]) -> Lists<PartitionIx> {
     let mut grouped = Lists::default();
     grouped.values.reserve(group.owned.values.len());
-    let mut lists = vec![Vec::new(); group.topics.len()];
+    let mut lists = vec![Vec::<PartitionIx>::new(); group.topics.len()];
     let mut walker = Walker::of_names(&group.topics);
-    for member in 0..group.members() {
+    for member in group.by_id() {
         walker.begin();
-        let places = group.owned.offsets[member]..group.owned.offsets[member + 1];
+        let places = group.owned.range(member);
         for (&(topic, _), &partition) in group.owned.get(member).iter().zip(&partitions[places]) {
-            let list: &mut Vec<u32> = &mut lists[topic as usize];
+            let list = &mut lists[topic];
             walker.compute_if_absent(topic, list.is_empty());
             list.push(partition);
         }
-        for topic in walker.walked() {
-            grouped.values.extend(lists[topic as usize].drain(..).filter(|&partition| partition != NONE));
+        for topic in walker.walked::<TopicIx>() {
+            grouped.values.extend(lists[topic].drain(..).filter(|&partition| partition != PartitionIx::NONE));
         }
         grouped.end();
     }

@@ -8,14 +8,15 @@ use super::group::JavaGroup;
 use super::rack_awareness;
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// What each member reads.
-pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
+pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     if !group.has_racks() {
         return in_ranges(group);
     }
     let mut topics = topics(group);
-    let mut dealt = Vec::with_capacity(group.partitions() as usize);
+    let mut dealt = Vec::with_capacity(group.partitions().len());
     let by_rack = topics.iter().any(|topic| topic.by_rack);
     if by_rack {
         match_racks(&mut topics, &mut dealt);
@@ -30,15 +31,15 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<u32> {
 }
 
 /// Without racks: the first of each topic's members get one more partition if the numbers do not divide.
-fn in_ranges(group: &JavaGroup<'_>) -> Lists<u32> {
+fn in_ranges(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     let members = members(group);
-    let mut dealt = Vec::with_capacity(group.partitions() as usize);
+    let mut dealt = Vec::with_capacity(group.partitions().len());
     for topic in group.topic_walk() {
-        let members = &members[topic as usize];
-        let partitions = group.starts[topic as usize]..group.starts[topic as usize + 1];
+        let members = &members[topic];
+        let partitions = group.row.of(topic);
         let (each, extra) = (partitions.len() / members.len(), partitions.len() % members.len());
         let room =
-            (0..).zip(members.iter()).map(|(place, &member)| (member, each + usize::from(place < extra)));
+            members.iter().enumerate().map(|(place, &member)| (member, each + usize::from(place < extra)));
         let members =
             room.take_while(|&(_, room)| room > 0).flat_map(|(member, room)| repeat_n(member, room));
         dealt.extend(members.zip(partitions));
@@ -47,15 +48,15 @@ fn in_ranges(group: &JavaGroup<'_>) -> Lists<u32> {
 }
 
 /// By topic, its members, sorted. If all members subscribe to the same topics, those share one list.
-fn members(group: &JavaGroup<'_>) -> Vec<Arc<[u32]>> {
+fn members(group: &JavaGroup<'_>) -> Vec<Arc<[MemberIx]>> {
     let sorted = group.static_first();
     if group.subscribed.distinct() <= 1 {
         return vec![sorted.into(); group.topics.len()];
     }
     let mut members = vec![Vec::new(); group.topics.len()];
     for member in sorted {
-        for &topic in group.subscribed.get(member as usize) {
-            let members: &mut Vec<u32> = &mut members[topic as usize];
+        for &topic in group.subscribed.get(member) {
+            let members: &mut Vec<MemberIx> = &mut members[topic];
             if members.last() != Some(&member) {
                 members.push(member);
             }
@@ -68,8 +69,9 @@ fn members(group: &JavaGroup<'_>) -> Vec<Arc<[u32]>> {
 struct RangeTopic<'a> {
     group: &'a JavaGroup<'a>,
     /// Its members, sorted.
-    members: Arc<[u32]>,
-    first: u32,
+    members: Arc<[MemberIx]>,
+    /// Its first partition.
+    first: PartitionIx,
     /// By partition, whether it has been dealt.
     dealt: Vec<bool>,
     /// By place in `members`, how many partitions it has.
@@ -84,19 +86,18 @@ struct RangeTopic<'a> {
 /// The existing topics, in the order in which Java walks them.
 fn topics<'a>(group: &'a JavaGroup<'a>) -> Vec<RangeTopic<'a>> {
     let members = members(group);
-    let state = |topic: u32| {
-        let members = Arc::clone(&members[topic as usize]);
-        let (first, count) = (group.starts[topic as usize], group.count(topic as usize));
-        let partitions = count as usize;
-        let quota = Quota::of_counts(partitions, members.len());
+    let state = |topic: TopicIx| {
+        let members = Arc::clone(&members[topic]);
+        let count = group.row.count(topic) as usize;
+        let quota = Quota::of_counts(count, members.len());
         RangeTopic {
-            by_rack: rack_awareness::matter(group, members.iter().copied(), first..first + count),
-            dealt: vec![false; partitions],
+            by_rack: rack_awareness::matter(group, members.iter().copied(), group.row.of(topic)),
+            first: PartitionIx(group.row.numbers(topic).start),
+            dealt: vec![false; count],
             taken: vec![0; members.len()],
             each: quota.least as usize,
             extra: quota.extra as usize,
             members,
-            first,
             group,
         }
     };
@@ -105,10 +106,10 @@ fn topics<'a>(group: &'a JavaGroup<'a>) -> Vec<RangeTopic<'a>> {
 
 /// Deals partitions to members in their racks. Topics with the same members and the same number of partitions are dealt
 /// together, so that they stay co-partitioned.
-fn match_racks(topics: &mut [RangeTopic<'_>], dealt: &mut Vec<(u32, u32)>) {
+fn match_racks(topics: &mut [RangeTopic<'_>], dealt: &mut Vec<(MemberIx, PartitionIx)>) {
     let mut alike = BTreeMap::<_, Vec<_>>::new();
     for topic in topics.iter_mut() {
-        let racked = topic.members.iter().any(|&member| topic.group.member_racks[member as usize].is_some());
+        let racked = topic.members.iter().any(|&member| topic.group.member_racks[member].is_some());
         let partitions = if racked { topic.dealt.len() } else { 0 };
         alike.entry((Arc::clone(&topic.members), partitions)).or_default().push(topic);
     }
@@ -125,10 +126,10 @@ fn match_racks(topics: &mut [RangeTopic<'_>], dealt: &mut Vec<(u32, u32)>) {
 
 /// Deals each partition number to the first member that is in its racks in every topic.
 fn deal_together(
-    members: &[u32],
+    members: &[MemberIx],
     partitions: usize,
     topics: &mut [&mut RangeTopic<'_>],
-    dealt: &mut Vec<(u32, u32)>,
+    dealt: &mut Vec<(MemberIx, PartitionIx)>,
 ) {
     let mut open: Vec<usize> = (0..members.len()).collect();
     for partition in 0..partitions {
@@ -153,16 +154,19 @@ impl RangeTopic<'_> {
         (self.each + usize::from(self.extra > 0)).saturating_sub(self.taken[place])
     }
 
-    fn matches(&self, member: u32, partition: usize) -> bool {
-        match (self.group.member_racks[member as usize], u32::try_from(partition)) {
-            (Some(rack), Ok(partition)) => self.group.racks(self.first + partition).contains(&rack),
-            _ => true,
-        }
+    /// A partition of the topic, by its number.
+    fn partition(&self, number: usize) -> PartitionIx {
+        PartitionIx::at(self.first.place() + number)
     }
 
-    fn deal(&mut self, place: usize, partition: usize, dealt: &mut Vec<(u32, u32)>) {
+    fn matches(&self, member: MemberIx, partition: usize) -> bool {
+        let rack = self.group.member_racks[member];
+        rack.is_none_or(|rack| self.group.racks(self.partition(partition)).contains(&rack))
+    }
+
+    fn deal(&mut self, place: usize, partition: usize, dealt: &mut Vec<(MemberIx, PartitionIx)>) {
         self.dealt[partition] = true;
-        dealt.push((self.members[place], self.first + u32::try_from(partition).unwrap_or(0)));
+        dealt.push((self.members[place], self.partition(partition)));
     }
 
     /// A member got several at once.
@@ -174,7 +178,7 @@ impl RangeTopic<'_> {
     }
 
     /// Deals each member as many partitions in its rack as it may get.
-    fn deal_matching(&mut self, dealt: &mut Vec<(u32, u32)>) {
+    fn deal_matching(&mut self, dealt: &mut Vec<(MemberIx, PartitionIx)>) {
         for place in 0..self.members.len() {
             let (room, member) = (self.room(place), self.members[place]);
             let open = (0..self.dealt.len()).filter(|&partition| !self.dealt[partition]);
@@ -190,7 +194,7 @@ impl RangeTopic<'_> {
     }
 
     /// Deals the rest in ranges.
-    fn deal_ranges(&mut self, dealt: &mut Vec<(u32, u32)>) {
+    fn deal_ranges(&mut self, dealt: &mut Vec<(MemberIx, PartitionIx)>) {
         let mut partition = 0;
         for place in 0..self.members.len() {
             let room = self.room(place);

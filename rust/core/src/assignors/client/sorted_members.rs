@@ -1,5 +1,7 @@
 //! Members by how many partitions they have, then by ID: the order of Java's `TreeSet` of them, without its tree.
 
+use crate::index::{Ix, MemberIx, numbered};
+
 /// No level.
 const NONE: u32 = u32::MAX;
 
@@ -28,7 +30,7 @@ struct LoadLevel {
 
 impl SortedMembers {
     /// Members with these counts, except those that are left out.
-    pub(crate) fn new(counts: &[usize], left_out: impl Fn(u32) -> bool) -> Self {
+    pub(crate) fn new(counts: &[usize], left_out: impl Fn(MemberIx) -> bool) -> Self {
         let mut members = Self {
             levels: Vec::new(),
             bits: Vec::new(),
@@ -38,7 +40,7 @@ impl SortedMembers {
             last: NONE,
             free: Vec::new(),
         };
-        let mut sorted: Vec<(usize, u32)> = counts.iter().copied().zip(0..).collect();
+        let mut sorted: Vec<_> = numbered(counts).map(|(member, &count)| (count, member)).collect();
         sorted.sort_unstable();
         for (count, member) in sorted.into_iter().filter(|&(_, member)| !left_out(member)) {
             let last = members.last;
@@ -56,14 +58,19 @@ impl SortedMembers {
     }
 
     /// All with their counts, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, MemberIx)> + '_ {
         self.upwards().flat_map(|(level, words)| {
             members(words.iter().copied()).map(move |member| (level.count, member))
         })
     }
 
     /// The first of `among` (bits of members) that has fewer than a number of partitions and meets a condition.
-    pub(crate) fn first(&self, among: &[u64], fewer_than: usize, meets: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn first(
+        &self,
+        among: &[u64],
+        fewer_than: usize,
+        meets: impl Fn(MemberIx) -> bool,
+    ) -> Option<MemberIx> {
         let mut levels = self.upwards().take_while(|(level, _)| level.count < fewer_than);
         levels.find_map(|(_, words)| {
             members(words.iter().zip(among).map(|(one, other)| one & other)).find(|&member| meets(member))
@@ -71,8 +78,8 @@ impl SortedMembers {
     }
 
     /// Gives a member one more partition.
-    pub(crate) fn up(&mut self, member: u32) {
-        let level = self.level_of[member as usize];
+    pub(crate) fn up(&mut self, member: MemberIx) {
+        let level = self.level_of[member];
         let Some(&LoadLevel { count, after, .. }) = self.levels.get(level as usize) else { return };
         let is_there = self.levels.get(after as usize).is_some_and(|after| after.count == count + 1);
         let next = if is_there { after } else { self.insert(count + 1, level, after) };
@@ -81,8 +88,8 @@ impl SortedMembers {
     }
 
     /// Takes one partition from a member.
-    pub(crate) fn down(&mut self, member: u32) {
-        let level = self.level_of[member as usize];
+    pub(crate) fn down(&mut self, member: MemberIx) {
+        let level = self.level_of[member];
         let Some(&LoadLevel { count, before, .. }) = self.levels.get(level as usize) else { return };
         let is_there = self.levels.get(before as usize).is_some_and(|before| before.count + 1 == count);
         let next = if is_there { before } else { self.insert(count - 1, before, level) };
@@ -90,14 +97,14 @@ impl SortedMembers {
         self.leave(level, member);
     }
 
-    fn put(&mut self, level: u32, member: u32) {
-        self.level_of[member as usize] = level;
+    fn put(&mut self, level: u32, member: MemberIx) {
+        self.level_of[member] = level;
         self.levels[level as usize].members += 1;
-        self.bits[level as usize * self.words + member as usize / 64] |= 1 << (member % 64);
+        self.bits[level as usize * self.words + member.place() / 64] |= 1 << (member.0 % 64);
     }
 
-    fn leave(&mut self, level: u32, member: u32) {
-        self.bits[level as usize * self.words + member as usize / 64] &= !(1 << (member % 64));
+    fn leave(&mut self, level: u32, member: MemberIx) {
+        self.bits[level as usize * self.words + member.place() / 64] &= !(1 << (member.0 % 64));
         let left = &mut self.levels[level as usize];
         left.members -= 1;
         if left.members == 0 {
@@ -147,12 +154,12 @@ impl SortedMembers {
 }
 
 /// The members whose bits are set.
-fn members(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+fn members(words: impl Iterator<Item = u64>) -> impl Iterator<Item = MemberIx> {
     (0..).step_by(64).zip(words).flat_map(|(first, mut word): (u32, u64)| {
         std::iter::from_fn(move || {
             let place = (word != 0).then(|| word.trailing_zeros())?;
             word &= word - 1;
-            Some(first + place)
+            Some(MemberIx(first + place))
         })
     })
 }
@@ -163,7 +170,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::SortedMembers;
+    use super::{MemberIx, SortedMembers};
 
     proptest! {
         #[test]
@@ -174,27 +181,27 @@ mod tests {
             fewer_than in 0..1_000_usize,
         ) {
             let mut counts = counts;
-            let left_out = |member: u32| member % 7 == 3;
+            let left_out = |member: MemberIx| member.0 % 7 == 3;
             let mut sorted = SortedMembers::new(&counts, left_out);
             for (member, up) in steps {
                 let member = member.index(counts.len());
                 if up {
                     counts[member] += 1;
-                    sorted.up(u32::try_from(member).unwrap());
+                    sorted.up(MemberIx(u32::try_from(member).unwrap()));
                 } else if counts[member] > 0 {
                     counts[member] -= 1;
-                    sorted.down(u32::try_from(member).unwrap());
+                    sorted.down(MemberIx(u32::try_from(member).unwrap()));
                 }
             }
-            let pairs = counts.iter().copied().zip(0_u32..).filter(|&(_, member)| !left_out(member));
-            let tree: BTreeSet<(usize, u32)> = pairs.collect();
+            let pairs = counts.iter().copied().zip((0_u32..).map(MemberIx)).filter(|&(_, member)| !left_out(member));
+            let tree: BTreeSet<(usize, MemberIx)> = pairs.collect();
             prop_assert_eq!(sorted.iter().collect::<Vec<_>>(), tree.iter().copied().collect::<Vec<_>>());
             let ends = tree.first().zip(tree.last()).map(|(first, last)| (first.0, last.0));
             prop_assert_eq!(sorted.bounds(), ends);
-            let is_set = |member: u32| bits[member as usize / 64] >> (member % 64) & 1 == 1;
+            let is_set = |MemberIx(member): MemberIx| bits[member as usize / 64] >> (member % 64) & 1 == 1;
             let first = tree.iter().take_while(|(count, _)| *count < fewer_than);
-            let first = first.map(|&(_, member)| member).find(|&member| is_set(member) && member % 5 > 0);
-            prop_assert_eq!(sorted.first(&bits, fewer_than, |member| member % 5 > 0), first);
+            let first = first.map(|&(_, member)| member).find(|&member| is_set(member) && member.0 % 5 > 0);
+            prop_assert_eq!(sorted.first(&bits, fewer_than, |member| member.0 % 5 > 0), first);
         }
     }
 }

@@ -6,9 +6,14 @@ use super::owned_partitions::Claims;
 use super::{constrained_assignment, cooperative_sticky, general_assignment};
 use crate::Result;
 use crate::assignors::Lists;
+use crate::index::PartitionIx;
 
 /// What each member reads; if `cooperative`, without partitions that their owner has to give up first.
-pub(crate) fn assign(group: &JavaGroup<'_>, assignor: &'static str, cooperative: bool) -> Result<Lists<u32>> {
+pub(crate) fn assign(
+    group: &JavaGroup<'_>,
+    assignor: &'static str,
+    cooperative: bool,
+) -> Result<Lists<PartitionIx>> {
     let claims = Claims::new(group, cooperative);
     if claims.equal_subscriptions {
         return constrained_assignment::assign(group, &claims, cooperative);

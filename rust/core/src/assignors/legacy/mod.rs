@@ -20,13 +20,14 @@ use super::client::group::JavaGroup;
 use super::client::owned_partitions::first_unequal;
 use super::lists::Lists;
 use crate::Result;
+use crate::index::PartitionIx;
 
 /// `StickyAssignor`, and if `cooperative` `CooperativeStickyAssignor`, of Kafka 2.8.
 pub(super) fn sticky_2_8(
     group: &JavaGroup<'_>,
     assignor: &'static str,
     cooperative: bool,
-) -> Result<Lists<u32>> {
+) -> Result<Lists<PartitionIx>> {
     let claims = owned_partitions::LegacyClaims::new(group, cooperative);
     let lists = if let Some(place) = first_unequal(group) {
         let mut lists = sticky_general::assign(group, &claims, &group.walk[..place], assignor, cooperative)?;
@@ -41,7 +42,7 @@ pub(super) fn sticky_2_8(
 }
 
 /// `StickyAssignor` of Kafka 2.3.
-pub(super) fn sticky_2_3(group: &JavaGroup<'_>, assignor: &'static str) -> Result<Lists<u32>> {
+pub(super) fn sticky_2_3(group: &JavaGroup<'_>, assignor: &'static str) -> Result<Lists<PartitionIx>> {
     let claims = owned_partitions::LegacyClaims::new(group, false);
     Ok(Lists::of(&sticky_general::assign_as_2_3(group, &claims, assignor)?))
 }

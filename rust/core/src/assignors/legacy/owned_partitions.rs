@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::owned_partitions::{as_sent, by_topic};
-use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 use crate::java::hash_map::Walker;
 use crate::java::strings::hash_code;
 use crate::java::topic_partition::partition_hash;
@@ -15,7 +15,7 @@ use crate::java::topic_partition::partition_hash;
 pub(super) struct LegacyClaims {
     /// Each member's claims, in the order in which they reach the assignor. Partitions of missing topics are numbered
     /// after all others.
-    pub(super) lists: Lists<u32>,
+    pub(super) lists: Lists<PartitionIx>,
     /// By partition, `TopicPartition.hashCode`.
     hashes: Vec<i32>,
 }
@@ -23,38 +23,36 @@ pub(super) struct LegacyClaims {
 /// The owners that result from the claims.
 pub(super) struct Owners {
     /// The claimed partitions, in the order in which Java walks their map.
-    pub(super) walk: Vec<u32>,
+    pub(super) walk: Vec<PartitionIx>,
     /// By partition, who claims it in the newest generation of all claims.
-    pub(super) owner: Vec<u32>,
+    pub(super) owner: Vec<MemberIx>,
     /// By partition, who claims it in the next older generation, and which one that is.
-    pub(super) previous: Vec<Option<(u32, i32)>>,
+    pub(super) previous: Vec<Option<(MemberIx, i32)>>,
 }
 
 impl LegacyClaims {
     pub(super) fn new(group: &JavaGroup<'_>, cooperative: bool) -> Self {
-        let known = group.partitions_and_beyond();
+        let known = group.row.len();
         let mut beyond_topics = Vec::new();
         let mut numbers = BTreeMap::new();
         let mut absent = group.absent.iter();
-        let number = |&(topic, partition): &(u32, u32)| {
-            if partition != NONE {
+        let number = |&(topic, partition): &(TopicIx, PartitionIx)| {
+            if partition != PartitionIx::NONE {
                 return partition;
             }
             let place = (topic, absent.next().copied().unwrap_or_default());
             *numbers.entry(place).or_insert_with(|| {
                 beyond_topics.push(place);
-                u32::try_from(known + beyond_topics.len() - 1).unwrap_or(NONE)
+                PartitionIx::at(known + beyond_topics.len() - 1)
             })
         };
         let partitions: Vec<_> = group.owned.values.iter().map(number).collect();
         let topics: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
         let mut hashes = Vec::with_capacity(known + beyond_topics.len());
-        for (&topic, partition) in group.topic_of.iter().zip(0..) {
-            hashes.push(partition_hash(topics[topic as usize], group.number(partition)));
+        for (partition, topic) in group.row.topics() {
+            hashes.push(partition_hash(topics[topic], group.number(partition)));
         }
-        hashes.extend(
-            beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic as usize], number)),
-        );
+        hashes.extend(beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic], number)));
         let lists = if cooperative { as_sent(group, &partitions) } else { by_topic(group, &partitions) };
         Self { lists, hashes }
     }
@@ -67,13 +65,13 @@ impl LegacyClaims {
     /// Who owns what, by the generation that each member names; members without one are ignored. Of two members that
     /// claim a partition in one generation, the first in Java's map owns it.
     pub(super) fn owners(&self, group: &JavaGroup<'_>, generations: &[Option<i32>]) -> Owners {
-        let mut newest: Vec<Option<(u32, i32)>> = vec![None; self.hashes.len()];
+        let mut newest: Vec<Option<(MemberIx, i32)>> = vec![None; self.hashes.len()];
         let mut previous = newest.clone();
         let mut claimed = Vec::new();
         for &member in &group.walk {
-            let Some(generation) = generations[member as usize] else { continue };
-            for &partition in self.lists.get(member as usize) {
-                let (first, second) = (&mut newest[partition as usize], &mut previous[partition as usize]);
+            let Some(generation) = generations[member] else { continue };
+            for &partition in self.lists.get(member) {
+                let (first, second) = (&mut newest[partition], &mut previous[partition]);
                 let claim = Some((member, generation));
                 match (*first, *second) {
                     (None, _) => {
@@ -89,7 +87,10 @@ impl LegacyClaims {
         }
         Owners {
             walk: self.walker().walk(&claimed),
-            owner: newest.into_iter().map(|claim| claim.map_or(NONE, |(member, _)| member)).collect(),
+            owner: newest
+                .into_iter()
+                .map(|claim| claim.map_or(MemberIx::NONE, |(member, _)| member))
+                .collect(),
             previous,
         }
     }

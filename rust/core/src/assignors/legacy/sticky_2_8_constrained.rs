@@ -7,8 +7,8 @@ use super::owned_partitions::LegacyClaims;
 use crate::Result;
 use crate::assignors::client::constrained_assignment::uneven;
 use crate::assignors::client::group::JavaGroup;
-use crate::assignors::input::NONE;
 use crate::assignors::quotas::Quota;
+use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 
 /// What each member reads; if `cooperative`, without what changes hands.
 pub(super) fn assign(
@@ -16,7 +16,7 @@ pub(super) fn assign(
     claims: &LegacyClaims,
     assignor: &'static str,
     cooperative: bool,
-) -> Result<Vec<Vec<u32>>> {
+) -> Result<Vec<Vec<PartitionIx>>> {
     let mut dealing = Dealing::new(group, claims, assignor, cooperative);
     dealing.keep_owned();
     let unassigned = dealing.fill_up();
@@ -35,18 +35,18 @@ struct Dealing<'a> {
     least: usize,
     most: usize,
     /// What each member owns, as far as it is believed.
-    owned: Vec<Vec<u32>>,
-    lists: Vec<VecDeque<u32>>,
+    owned: Vec<Vec<PartitionIx>>,
+    lists: Vec<VecDeque<PartitionIx>>,
     /// By partition, whether a member keeps it, had to give it up, or shares its claim with another member.
     kept: Vec<bool>,
     changing: Vec<bool>,
     /// Members that have fewer than `least` partitions.
-    under: Vec<u32>,
+    under: Vec<MemberIx>,
     /// Members that have `least`, and those that have `most`, in the order in which they reached that.
-    at_least: VecDeque<u32>,
-    at_most: VecDeque<u32>,
+    at_least: VecDeque<MemberIx>,
+    at_most: VecDeque<MemberIx>,
     /// By partition, who gets it from another member.
-    transferred: Vec<u32>,
+    transferred: Vec<MemberIx>,
 }
 
 impl<'a> Dealing<'a> {
@@ -56,7 +56,7 @@ impl<'a> Dealing<'a> {
         assignor: &'static str,
         cooperative: bool,
     ) -> Self {
-        let (partitions, members) = (group.partitions() as usize, group.members());
+        let (partitions, members) = (group.partitions().len(), group.members());
         let (owned, changing) = believed(group, claims, cooperative);
         // Java divides by zero members as well, in floating point; there are no partitions then.
         let quota = Quota::of_counts(partitions, members.max(1));
@@ -65,12 +65,12 @@ impl<'a> Dealing<'a> {
             most: quota.most() as usize,
             owned,
             lists: vec![VecDeque::new(); members],
-            kept: vec![false; group.partitions_and_beyond()],
+            kept: vec![false; group.row.len()],
             changing,
             under: Vec::new(),
             at_least: VecDeque::new(),
             at_most: VecDeque::new(),
-            transferred: vec![NONE; group.partitions_and_beyond()],
+            transferred: vec![MemberIx::NONE; group.row.len()],
             group,
             assignor,
         }
@@ -79,15 +79,15 @@ impl<'a> Dealing<'a> {
     /// Each member keeps the first of its partitions, up to a member's most.
     fn keep_owned(&mut self) {
         for &member in &self.group.second_walk {
-            let owned = std::mem::take(&mut self.owned[member as usize]);
+            let owned = std::mem::take(&mut self.owned[member]);
             let keep = owned.len().min(self.most);
             for &partition in &owned[..keep] {
-                self.kept[partition as usize] = true;
+                self.kept[partition] = true;
             }
             for &partition in &owned[keep..] {
-                self.changing[partition as usize] = true;
+                self.changing[partition] = true;
             }
-            self.lists[member as usize].extend(&owned[..keep]);
+            self.lists[member].extend(&owned[..keep]);
             if owned.len() < self.least {
                 self.under.push(member);
                 continue;
@@ -103,8 +103,8 @@ impl<'a> Dealing<'a> {
     }
 
     /// Deals one partition at a time to the members with too few, in rounds; returns the remaining partitions.
-    fn fill_up(&mut self) -> Vec<u32> {
-        let open = (0..self.group.partitions()).filter(|&partition| !self.kept[partition as usize]);
+    fn fill_up(&mut self) -> Vec<PartitionIx> {
+        let open = self.group.partitions().filter(|&partition| !self.kept[partition]);
         let unassigned: Vec<_> = open.collect();
         let mut next = 0;
         while !self.under.is_empty() && next < unassigned.len() {
@@ -113,7 +113,7 @@ impl<'a> Dealing<'a> {
                 if let Some(&partition) = unassigned.get(next) {
                     next += 1;
                     self.deal(member, partition);
-                    if self.lists[member as usize].len() == self.least {
+                    if self.lists[member].len() == self.least {
                         self.at_least.push_back(member);
                         continue;
                     }
@@ -128,14 +128,14 @@ impl<'a> Dealing<'a> {
     /// If partitions run out, members with the most give up their first one each.
     fn take_from_full(&mut self) -> Result<()> {
         for member in std::mem::take(&mut self.under) {
-            for _ in self.lists[member as usize].len()..self.least {
+            for _ in self.lists[member].len()..self.least {
                 let full = self.at_most.pop_front();
-                let first = full.and_then(|full| self.lists[full as usize].pop_front());
+                let first = full.and_then(|full| self.lists[full].pop_front());
                 let Some(partition) = first else {
                     return Err(uneven(self.assignor, false));
                 };
-                self.lists[member as usize].push_back(partition);
-                self.transferred[partition as usize] = member;
+                self.lists[member].push_back(partition);
+                self.transferred[partition] = member;
             }
             self.at_least.push_back(member);
         }
@@ -143,7 +143,7 @@ impl<'a> Dealing<'a> {
     }
 
     /// One more partition for each member that has `least`.
-    fn deal_rest(&mut self, unassigned: &[u32]) -> Result<()> {
+    fn deal_rest(&mut self, unassigned: &[PartitionIx]) -> Result<()> {
         for &partition in unassigned {
             let Some(member) = self.at_least.pop_front() else {
                 return Err(uneven(self.assignor, true));
@@ -153,45 +153,48 @@ impl<'a> Dealing<'a> {
         Ok(())
     }
 
-    fn deal(&mut self, member: u32, partition: u32) {
-        self.lists[member as usize].push_back(partition);
-        if self.changing[partition as usize] {
-            self.transferred[partition as usize] = member;
+    fn deal(&mut self, member: MemberIx, partition: PartitionIx) {
+        self.lists[member].push_back(partition);
+        if self.changing[partition] {
+            self.transferred[partition] = member;
         }
     }
 
     /// Takes partitions that change hands from their new owner.
     fn withhold(&mut self) {
-        for (member, list) in (0..).zip(&mut self.lists) {
-            list.retain(|&partition| self.transferred[partition as usize] != member);
+        for (member, list) in numbered(&mut self.lists) {
+            list.retain(|&partition| self.transferred[partition] != member);
         }
     }
 }
 
 /// What each member is believed to own, and by partition, whether two members claim it. Only members of the newest
 /// generation count. Cooperative members always name one.
-fn believed(group: &JavaGroup<'_>, claims: &LegacyClaims, cooperative: bool) -> (Vec<Vec<u32>>, Vec<bool>) {
-    let generation = |member: u32| {
-        let names = cooperative || group.sends[member as usize];
-        names.then(|| group.generations[member as usize])
+fn believed(
+    group: &JavaGroup<'_>,
+    claims: &LegacyClaims,
+    cooperative: bool,
+) -> (Vec<Vec<PartitionIx>>, Vec<bool>) {
+    let generation = |member: MemberIx| {
+        let names = cooperative || group.sends[member];
+        names.then(|| group.generations[member])
     };
     let newest = group.walk.iter().filter_map(|&member| generation(member)).max();
-    let partitions = group.partitions_and_beyond();
+    let partitions = group.row.len();
     let mut owned = vec![Vec::new(); group.members()];
     let (mut claimed, mut contested) = (vec![false; partitions], vec![false; partitions]);
     for &member in group.walk.iter().filter(|&&member| generation(member) == newest) {
-        let known =
-            claims.lists.get(member as usize).iter().filter(|&&partition| (partition as usize) < partitions);
+        let known = claims.lists.get(member).iter().filter(|&&partition| (partition.place()) < partitions);
         for &partition in known {
-            if std::mem::replace(&mut claimed[partition as usize], true) {
-                contested[partition as usize] = true;
+            if std::mem::replace(&mut claimed[partition], true) {
+                contested[partition] = true;
             } else {
-                owned[member as usize].push(partition);
+                owned[member].push(partition);
             }
         }
     }
     for list in &mut owned {
-        list.retain(|&partition| !contested[partition as usize]);
+        list.retain(|&partition| !contested[partition]);
     }
     (owned, contested)
 }

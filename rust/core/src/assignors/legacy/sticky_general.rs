@@ -6,6 +6,7 @@ use super::sticky_2_3_order;
 use crate::assignors::client::balance::{Balance, BalanceRules};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
+use crate::index::{MemberIx, PartitionIx};
 use crate::{Error, Result};
 
 /// What each member reads under Kafka 2.8, which has already looked at some members when it finds unequal
@@ -14,14 +15,14 @@ use crate::{Error, Result};
 pub(super) fn assign(
     group: &JavaGroup<'_>,
     claims: &LegacyClaims,
-    looked_at: &[u32],
+    looked_at: &[MemberIx],
     assignor: &'static str,
     cooperative: bool,
-) -> Result<Vec<Vec<u32>>> {
+) -> Result<Vec<Vec<PartitionIx>>> {
     let topics = TopicReaders::new(group);
     let mut generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
     for &member in looked_at {
-        generations[member as usize] = cooperative.then_some(-1);
+        generations[member] = cooperative.then_some(-1);
     }
     let owners = claims.owners(group, &generations);
     let sorted = topics.partitions(group);
@@ -33,7 +34,7 @@ pub(super) fn assign_as_2_3(
     group: &JavaGroup<'_>,
     claims: &LegacyClaims,
     assignor: &'static str,
-) -> Result<Vec<Vec<u32>>> {
+) -> Result<Vec<Vec<PartitionIx>>> {
     if group.members() == 0 {
         let reason = "a group without members";
         return Err(Error::Unassigned { assignor, exception: "NoSuchElementException", reason });
@@ -51,45 +52,29 @@ fn balance(
     group: &JavaGroup<'_>,
     topics: &TopicReaders,
     owners: Owners,
-    sorted: &[u32],
+    sorted: &[PartitionIx],
     unowned_first: bool,
     assignor: &'static str,
-) -> Result<Vec<Vec<u32>>> {
+) -> Result<Vec<Vec<PartitionIx>>> {
     let (lists, revoked) = kept(group, topics, &owners);
-    let mut is_kept = vec![false; group.partitions_and_beyond()];
+    let mut is_kept = vec![false; group.row.len()];
     for &partition in lists.iter().flatten() {
-        is_kept[partition as usize] = true;
+        is_kept[partition] = true;
     }
-    let unassigned: Vec<_> =
-        sorted.iter().copied().filter(|&partition| !is_kept[partition as usize]).collect();
-    let mut balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
-    let initializing = balance.is_empty();
-    balance.assign(&unassigned, false);
-    balance.set_fixed_aside();
-    let before = balance.lists.clone();
-    let movable = |partitions: &[u32]| -> Vec<u32> {
-        let shared = |partition: &u32| topics.shared(group.topic_of[*partition as usize]);
-        partitions.iter().copied().filter(shared).collect()
-    };
-    if unowned_first && !revoked {
-        balance.reassign(&movable(&unassigned), assignor)?;
-    }
-    let moved = balance.reassign(&movable(sorted), assignor)?;
-    if !initializing && moved && balance.score(&balance.lists) >= balance.score(&before) {
-        balance.lists = before;
-    }
-    Ok(balance.lists)
+    let unassigned: Vec<_> = sorted.iter().copied().filter(|&partition| !is_kept[partition]).collect();
+    let balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
+    balance.run(&unassigned, sorted, false, unowned_first && !revoked, assignor)
 }
 
 /// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up
 /// something that still exists.
-fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (Vec<Vec<u32>>, bool) {
+fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (Vec<Vec<PartitionIx>>, bool) {
     let mut lists = vec![Vec::new(); group.members()];
     let mut revoked = false;
-    for &partition in owners.walk.iter().filter(|&&partition| partition < group.partitions()) {
-        let owner = owners.owner[partition as usize];
-        if topics.reads(owner, group.topic_of[partition as usize]) {
-            lists[owner as usize].push(partition);
+    for &partition in owners.walk.iter().filter(|&&partition| !group.is_beyond(partition)) {
+        let owner = owners.owner[partition];
+        if topics.reads(owner, group.row.topic(partition)) {
+            lists[owner].push(partition);
         } else {
             revoked = true;
         }

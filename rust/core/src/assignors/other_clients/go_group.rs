@@ -1,9 +1,12 @@
 //! A group as Go's clients see it: names become numbers in the order of their bytes, which is Go's order of strings.
 
 use super::{answer, in_byte_order};
-use crate::assignors::{Assignment, Chance, Input, Lists, MOST_PARTITIONS};
+use crate::Result;
+use crate::assignors::topic_partitions::TopicPartitions;
+use crate::assignors::{Assignment, Chance, Input, Lists};
 use crate::go::draws::GoDraws;
-use crate::{Error, Result};
+use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, indices, numbered};
+use crate::java::strings::inverse;
 
 /// Why an answer is one of several.
 pub(super) const MAP_ORDER: &str = "Go walks its maps in an order that it draws anew each time";
@@ -17,15 +20,12 @@ pub(super) struct GoGroup<'a> {
     /// By member, the same.
     member_places: Vec<u32>,
     /// Members in the order of the `JoinGroup` response.
-    pub(super) joined: Vec<u32>,
-    /// The first partition of each topic, and the end of the last topic.
-    pub(super) starts: Vec<u32>,
-    /// The topic of each partition.
-    pub(super) topic_of: Vec<u32>,
+    pub(super) joined: Vec<MemberIx>,
+    pub(super) row: TopicPartitions,
     /// Each member's subscription as it was given.
-    pub(super) subscribed: Lists<u32>,
+    pub(super) subscribed: Lists<TopicIx>,
     /// What each member owns, in the order given: a topic and a partition's number in it.
-    pub(super) owned: Lists<(u32, i32)>,
+    pub(super) owned: Lists<(TopicIx, i32)>,
     pub(super) generations: Vec<i32>,
     /// The place of a member's instance id among all of them.
     pub(super) instances: Vec<Option<u32>>,
@@ -39,24 +39,28 @@ impl<'a> GoGroup<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`](crate::Error::TooManyPartitions) if members subscribe to more than
+    /// [`MOST_PARTITIONS`](crate::assignors::MOST_PARTITIONS).
     pub(super) fn new(input: &'a Input<'a>) -> Result<Self> {
-        let (topic_places, topic) = sorted(&input.topics);
-        let (member_places, joined) = sorted(&input.members);
+        let (topic_places, member_places) = (in_byte_order(&input.topics), in_byte_order(&input.members));
+        let topic: Vec<TopicIx> = inverse(&topic_places);
+        let mut is_read = vec![false; input.topics.len()];
+        input.subscribed.values.iter().for_each(|&topic| is_read[topic as usize] = true);
+        let count = |&place: &u32| if is_read[place as usize] { input.partitions[place as usize] } else { 0 };
+        let row = TopicPartitions::of_counts(topic_places.iter().map(count))?;
         let mut instance_ids: Vec<_> = input.instance_ids.iter().flatten().collect();
         instance_ids.sort_unstable();
         instance_ids.dedup();
         let mut group = Self {
             input,
-            joined,
-            starts: vec![0],
-            topic_of: Vec::new(),
+            joined: inverse(&member_places),
             subscribed: Lists::default(),
             owned: Lists::default(),
             generations: Vec::new(),
             instances: Vec::new(),
             member_racks: Vec::new(),
-            leader_racks: Vec::new(),
+            leader_racks: vec![None; row.len()],
+            row,
             topic_places,
             member_places,
         };
@@ -73,94 +77,79 @@ impl<'a> GoGroup<'a> {
             let instance = input.instance_ids[place].and_then(|id| instance_ids.binary_search(&&id).ok());
             group.instances.push(instance.and_then(|instance| u32::try_from(instance).ok()));
         }
-        group.number_partitions()?;
         group.take_racks();
         Ok(group)
     }
 
-    fn number_partitions(&mut self) -> Result<()> {
-        let mut is_read = vec![false; self.topic_places.len()];
-        for &topic in &self.subscribed.values {
-            is_read[topic as usize] = true;
-        }
-        let mut end = 0_u32;
-        for (&place, is_read) in self.topic_places.iter().zip(is_read) {
-            let count = if is_read { self.input.partitions[place as usize] } else { 0 };
-            end = end
-                .checked_add(count)
-                .filter(|&end| end <= MOST_PARTITIONS)
-                .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
-            self.starts.push(end);
-        }
-        // Memory is allocated only now that their number was checked.
-        for (topic, &end) in (0..).zip(&self.starts[1..]) {
-            self.topic_of.resize(end as usize, topic);
-        }
-        Ok(())
-    }
-
     fn take_racks(&mut self) {
-        self.leader_racks = vec![None; self.topic_of.len()];
         if self.input.leader_racks.is_empty() {
             return;
         }
-        let mut first = vec![0];
-        for &count in &self.input.partitions {
-            first.push(first[first.len() - 1] + count as usize);
-        }
-        for (topic, &place) in self.topic_places.iter().enumerate() {
-            let first = first[place as usize];
-            for (number, partition) in self.partitions(topic).enumerate() {
-                self.leader_racks[partition as usize] = self.input.leader_racks[first + number];
+        let first = self.input.first_partitions();
+        for (topic, &place) in numbered(&self.topic_places) {
+            for (number, partition) in self.row.of(topic).enumerate() {
+                self.leader_racks[partition] = self.input.leader_racks[first[place as usize] + number];
             }
         }
     }
 
     /// Whether a leader of `cooperative-sticky` does not believe what a member of another client owns, because that
     /// sends no generation.
-    pub(super) fn is_disbelieved(&self, member: u32) -> bool {
-        self.input.options.as_read && self.generations[member as usize] < 0
+    pub(super) fn is_disbelieved(&self, member: MemberIx) -> bool {
+        self.input.options.as_read && self.generations[member] < 0
     }
 
     pub(super) fn members(&self) -> usize {
         self.joined.len()
     }
 
-    pub(super) fn topics(&self) -> usize {
-        self.topic_places.len()
+    /// Members in the order of their IDs.
+    pub(super) fn by_id(&self) -> Indices<MemberIx> {
+        indices(self.members())
     }
 
-    /// The partitions of a topic.
-    pub(super) fn partitions(&self, topic: usize) -> std::ops::Range<u32> {
-        self.starts[topic]..self.starts[topic + 1]
+    /// Topics in the order of their names.
+    pub(super) fn topics(&self) -> Indices<TopicIx> {
+        indices(self.topic_places.len())
     }
 
-    pub(super) fn topic_name(&self, topic: u32) -> &'a str {
-        self.input.topics[self.topic_places[topic as usize] as usize]
+    /// Deals each topic by itself in ranges over its members. `bound` says where a place's range begins, given how many
+    /// partitions and members there are.
+    pub(super) fn in_ranges(
+        &self,
+        members: Vec<Vec<MemberIx>>,
+        bound: impl Fn(usize, usize, usize) -> usize,
+    ) -> Vec<Vec<PartitionIx>> {
+        let mut lists = vec![Vec::new(); self.members()];
+        for (topic, members) in numbered(members) {
+            let mut partitions = self.row.of(topic);
+            let bound = |place| bound(place, self.row.count(topic) as usize, members.len());
+            for (place, &member) in members.iter().enumerate() {
+                lists[member].extend(partitions.by_ref().take(bound(place + 1) - bound(place)));
+            }
+        }
+        lists
     }
 
-    pub(super) fn member_name(&self, member: u32) -> &'a str {
-        self.input.members[self.member_places[member as usize] as usize]
+    pub(super) fn topic_name(&self, topic: TopicIx) -> &'a str {
+        self.input.topics[self.topic_places[topic] as usize]
     }
 
-    /// A partition's number in its topic.
-    pub(super) fn number(&self, partition: u32) -> u32 {
-        partition - self.starts[self.topic_of[partition as usize] as usize]
-    }
-
-    /// The partition with a number in a topic, if the topic has it.
-    pub(super) fn partition(&self, topic: u32, number: i32) -> Option<u32> {
-        let partitions = self.partitions(topic as usize);
-        let partition = partitions.start.checked_add(u32::try_from(number).ok()?)?;
-        partitions.contains(&partition).then_some(partition)
+    pub(super) fn member_name(&self, member: MemberIx) -> &'a str {
+        self.input.members[self.member_places[member] as usize]
     }
 
     /// By topic, its subscribers by ID; a member that names the topic twice is there twice.
-    pub(super) fn subscribers(&self) -> Vec<Vec<u32>> {
-        let mut subscribers = vec![Vec::new(); self.topics()];
-        for member in 0..self.members() {
+    pub(super) fn subscribers(&self) -> Vec<Vec<MemberIx>> {
+        self.subscribers_of(self.by_id())
+    }
+
+    /// The same in another order of members.
+    pub(super) fn subscribers_of(&self, members: impl Iterator<Item = MemberIx>) -> Vec<Vec<MemberIx>> {
+        let mut subscribers = vec![Vec::new(); self.topics().len()];
+        for member in members {
             for &topic in self.subscribed.get(member) {
-                subscribers[topic as usize].extend(u32::try_from(member));
+                subscribers[topic].push(member);
             }
         }
         subscribers
@@ -172,27 +161,16 @@ impl<'a> GoGroup<'a> {
     }
 
     /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.
-    pub(super) fn named(&self, lists: &[Vec<u32>], chance: Option<Chance>) -> Assignment {
-        let pair = |partition: u32| {
-            let place = self.topic_places[self.topic_of[partition as usize] as usize];
-            (place, self.number(partition).cast_signed())
+    pub(super) fn named(&self, lists: &[Vec<PartitionIx>], chance: Option<Chance>) -> Assignment {
+        let pair = |partition: PartitionIx| {
+            (self.topic_places[self.row.topic(partition)], self.row.number(partition).cast_signed())
         };
-        let by_topic = |&member: &u32| {
-            let mut list = lists[member as usize].clone();
-            list.sort_by_key(|&partition| self.topic_of[partition as usize]);
+        let by_topic = |&member: &MemberIx| {
+            let mut list = lists[member].clone();
+            list.sort_by_key(|&partition| self.row.topic(partition));
             list.into_iter().map(pair).collect()
         };
         let lists: Vec<Vec<_>> = self.joined.iter().map(by_topic).collect();
         answer(&lists, chance)
     }
-}
-
-/// The places of names in the order of their bytes, and each place's place in that order.
-fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
-    let places = in_byte_order(names);
-    let mut numbers = vec![0; names.len()];
-    for (number, &place) in (0..).zip(&places) {
-        numbers[place as usize] = number;
-    }
-    (places, numbers)
 }

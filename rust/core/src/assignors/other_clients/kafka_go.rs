@@ -8,6 +8,7 @@ use super::go_group::{GoGroup, MAP_ORDER};
 use crate::assignors::Chance;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
+use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
@@ -28,24 +29,17 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
 ];
 
 /// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
-fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in group.subscribers().iter().enumerate() {
-        let partitions = group.partitions(topic);
-        for (place, &member) in members.iter().enumerate() {
-            let bound = |place: usize| place * partitions.len() / members.len();
-            lists[member as usize].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
-        }
-    }
-    lists
+fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+    group.in_ranges(group.subscribers(), |place, partitions, members| place * partitions / members)
 }
 
 /// `RoundRobinGroupBalancer`: each topic starts again with the first member.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in group.subscribers().iter().enumerate() {
+    for (topic, members) in numbered(group.subscribers()) {
         for (place, &member) in members.iter().enumerate() {
-            lists[member as usize].extend(group.partitions(topic).skip(place).step_by(members.len()));
+            let numbers = group.row.numbers(topic).skip(place).step_by(members.len());
+            lists[member].extend(numbers.map(PartitionIx));
         }
     }
     lists
@@ -54,18 +48,12 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
 /// `RackAffinityGroupBalancer`: each member gets its fair share in the rack of the partitions' leaders, and
 /// the rest goes to anybody. Members are in the order in which they joined; Go's order of racks decides who
 /// gets the remainders.
-fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<u32>> {
+fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
-    let mut subscribers = vec![Vec::new(); group.topics()];
-    for &member in &group.joined {
-        for &topic in group.subscribed.get(member as usize) {
-            subscribers[topic as usize].push(member);
-        }
-    }
-    for (topic, members) in subscribers.iter().enumerate() {
+    for (topic, members) in numbered(group.subscribers_of(group.joined.iter().copied())) {
         if !members.is_empty() {
-            for (member, list) in assign_topic(group, topic, members, draws) {
-                lists[member as usize].extend(list);
+            for (member, list) in assign_topic(group, topic, &members, draws) {
+                lists[member].extend(list);
             }
         }
     }
@@ -74,36 +62,37 @@ fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<u32>> {
 
 /// Whether the order of racks may matter: if a topic has partitions in several racks.
 fn has_choice(group: &GoGroup<'_>) -> bool {
-    (0..group.topics()).any(|topic| {
-        let racks = &group.leader_racks[group.starts[topic] as usize..group.starts[topic + 1] as usize];
-        racks.iter().any(|rack| *rack != racks[0])
+    group.topics().any(|topic| {
+        let mut racks = group.row.of(topic).map(|partition| group.leader_racks[partition]);
+        let first = racks.next();
+        racks.any(|rack| Some(rack) != first)
     })
 }
 
 /// `assignTopic`.
 fn assign_topic(
     group: &GoGroup<'_>,
-    topic: usize,
-    members: &[u32],
+    topic: TopicIx,
+    members: &[MemberIx],
     draws: &mut GoDraws,
-) -> BTreeMap<u32, Vec<u32>> {
+) -> BTreeMap<MemberIx, Vec<PartitionIx>> {
     // A rack's key is its number plus 1; members and leaders without a rack have the empty name, which counts
     // as a rack too.
     let key = |rack: Option<u32>| rack.map_or(0, |rack| rack + 1);
-    let mut zones: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut zones: BTreeMap<u32, Vec<PartitionIx>> = BTreeMap::new();
     let mut order = GoMap::new(draws, 0);
-    for partition in group.partitions(topic) {
-        let zone = key(group.leader_racks[partition as usize]);
+    for partition in group.row.of(topic) {
+        let zone = key(group.leader_racks[partition]);
         zones.entry(zone).or_default().push(partition);
         order.put(zone);
     }
-    let mut consumers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut consumers: BTreeMap<u32, Vec<MemberIx>> = BTreeMap::new();
     for &member in members {
-        consumers.entry(key(group.member_racks[member as usize])).or_default().push(member);
+        consumers.entry(key(group.member_racks[member])).or_default().push(member);
     }
-    let count = group.partitions(topic).len();
+    let count = group.row.count(topic) as usize;
     let (target, mut remainder) = (count / members.len(), count % members.len());
-    let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut lists: BTreeMap<MemberIx, Vec<PartitionIx>> = BTreeMap::new();
     for zone in order.walk(draws) {
         let (Some(partitions), Some(consumers)) = (zones.get_mut(&zone), consumers.get(&zone)) else {
             continue;

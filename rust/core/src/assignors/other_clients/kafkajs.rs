@@ -14,7 +14,7 @@ fn round_robin(input: &Input<'_>) -> Result<Assignment> {
     if input.members.is_empty() {
         return Ok(answer(&[], None));
     }
-    let topics = in_an_object(input, input.subscribed.get(0));
+    let topics = in_an_object(input, input.subscribed.get(0_usize));
     let total: u64 = topics.iter().map(|&topic| u64::from(input.partitions[topic as usize])).sum();
     if total > u64::from(MOST_PARTITIONS) {
         return Err(Error::TooManyPartitions { most: MOST_PARTITIONS });

@@ -6,8 +6,8 @@
 //! the one table of names.
 
 mod franz_go;
-mod gains;
 mod go_group;
+mod holdings;
 mod kafka_go;
 mod kafka_python;
 mod kafkajs;

@@ -6,8 +6,9 @@ use super::subscribers::Subscribers;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::input::{Input, MOST_PARTITIONS};
 use crate::assignors::lists::Lists;
+use crate::index::{Indices, MemberIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
-use crate::java::strings::{by, ranks, sorted};
+use crate::java::strings::{by, inverse, ranks, sorted};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
@@ -20,16 +21,17 @@ pub struct ServerGroup {
     pub(super) counts: Vec<u32>,
     /// How many members subscribe to each topic.
     pub(super) subscribers: Vec<u32>,
-    /// Each member's subscription, sorted, each topic once, without missing topics.
+    /// Each member's subscription, sorted, each topic once, without missing topics: plain numbers, whose lists are compared
+    /// and hashed at once.
     pub(super) subscribed: Lists<u32>,
     /// The subscription of the first member, in the order given.
-    pub(super) first: Vec<u32>,
+    pub(super) first: Vec<TopicIx>,
     /// `SubscriptionType.HOMOGENEOUS`: all members name the same topics.
     pub(super) homogeneous: bool,
     /// What each member owns, by topic: both in the order given, each once.
-    pub(super) owned: Lists<(u32, u32)>,
+    pub(super) owned: Lists<(TopicIx, u32)>,
     /// Members in the order of `RangeAssignor`: first those with an instance ID, by that, then the others by their IDs.
-    pub(super) static_first: Vec<u32>,
+    pub(super) static_first: Vec<MemberIx>,
     topic_places: Vec<u32>,
     member_places: Vec<u32>,
 }
@@ -60,26 +62,26 @@ impl ServerGroup {
         Ok(group)
     }
 
-    fn take_subscriptions(&mut self, input: &Input<'_>, topic: &[u32]) -> Result<()> {
+    fn take_subscriptions(&mut self, input: &Input<'_>, topic: &[TopicIx]) -> Result<()> {
         let mut subscribers = vec![0; topic.len()];
         let mut seen = vec![0_u32; topic.len()];
         for (member, &place) in (1..).zip(&self.member_places) {
             let start = self.subscribed.values.len();
-            for &topic in input.subscribed.get(place as usize) {
-                if std::mem::replace(&mut seen[topic as usize], member) == member {
+            for &named in input.subscribed.get(place) {
+                if std::mem::replace(&mut seen[named as usize], member) == member {
                     continue;
                 }
-                subscribers[topic as usize] += 1;
-                if !input.missing[topic as usize] {
-                    self.subscribed.values.push(topic);
+                subscribers[named as usize] += 1;
+                if !input.missing[named as usize] {
+                    self.subscribed.values.push(named);
                 }
             }
             let subscribed = &mut self.subscribed.values[start..];
             for number in &mut *subscribed {
-                *number = topic[*number as usize];
+                *number = topic[*number as usize].0;
             }
             if member == 1 {
-                self.first = subscribed.to_vec();
+                self.first = subscribed.iter().copied().map(TopicIx).collect();
             }
             if !subscribed.is_sorted() {
                 subscribed.sort_unstable();
@@ -93,23 +95,23 @@ impl ServerGroup {
             }
             self.homogeneous &= subscribers as usize == self.member_places.len();
             if !input.missing[place] {
-                self.subscribers[topic[place] as usize] = subscribers;
+                self.subscribers[topic[place]] = subscribers;
                 let count = input.partitions[place];
                 let all = total.checked_add(count).filter(|&all| all <= MOST_PARTITIONS);
                 total = all.ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
-                self.counts[topic[place] as usize] = count;
+                self.counts[topic[place]] = count;
             }
         }
         Ok(())
     }
 
-    fn take_owned(&mut self, input: &Input<'_>, topic: &[u32]) {
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
+    fn take_owned(&mut self, input: &Input<'_>, topic: &[TopicIx]) {
+        let mut pairs: Vec<(TopicIx, u32)> = Vec::new();
         let mut places = vec![u32::MAX; topic.len()];
         let (mut seen, mut numbers) = (vec![false; topic.len()], Vec::new());
         let mut known = std::collections::HashSet::new();
         for &place in &self.member_places {
-            let owned = input.owned.get(place as usize);
+            let owned = input.owned.get(place);
             pairs.clear();
             let each_once = owned.windows(2).all(|pair| pair[0] < pair[1])
                 || stand_together(owned, &mut seen, &mut numbers);
@@ -123,8 +125,8 @@ impl ServerGroup {
                 let mut order = 0;
                 for &(place, partition) in owned {
                     let topic = topic[place as usize];
-                    if places[topic as usize] == u32::MAX {
-                        places[topic as usize] = order;
+                    if places[topic] == u32::MAX {
+                        places[topic] = order;
                         order += 1;
                     }
                     if known.insert((topic, partition)) {
@@ -132,9 +134,9 @@ impl ServerGroup {
                     }
                 }
                 // Stable: by topic, in the order in which each was first named.
-                pairs.sort_by_key(|&(topic, _)| places[topic as usize]);
+                pairs.sort_by_key(|&(topic, _)| places[topic]);
                 for &(topic, _) in &pairs {
-                    places[topic as usize] = u32::MAX;
+                    places[topic] = u32::MAX;
                 }
             }
             self.owned.values.extend_from_slice(&pairs);
@@ -145,6 +147,11 @@ impl ServerGroup {
     /// How many members there are.
     pub(super) fn members(&self) -> usize {
         self.member_places.len()
+    }
+
+    /// All members, in which order they are numbered.
+    pub(super) fn everybody(&self) -> Indices<MemberIx> {
+        indices(self.members())
     }
 
     /// The first place of each topic's partitions in a row of all topics' partitions, and the end of the last.
@@ -165,7 +172,7 @@ impl ServerGroup {
     /// Writes a run at a place of an assignment, and moves the place past it.
     pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: PartitionRun) {
         let end = *place + run.len();
-        assignment.topics[*place..end].fill(self.topic_places[run.topic as usize]);
+        assignment.topics[*place..end].fill(self.topic_places[run.topic]);
         for (number, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
             *number = partition.cast_signed();
         }
@@ -195,17 +202,13 @@ impl ServerGroup {
     }
 
     /// By a member's place in the input, its number.
-    pub(super) fn numbers(&self) -> Vec<u32> {
-        let mut numbers = vec![0; self.member_places.len()];
-        for (number, &place) in (0..).zip(&self.member_places) {
-            numbers[place as usize] = number;
-        }
-        numbers
+    pub(super) fn numbers(&self) -> Vec<MemberIx> {
+        inverse(&self.member_places)
     }
 
     /// A topic's place in the input.
-    pub(super) fn topic_place(&self, topic: u32) -> u32 {
-        self.topic_places[topic as usize]
+    pub(super) fn topic_place(&self, topic: TopicIx) -> u32 {
+        self.topic_places[topic]
     }
 
     /// An assignment in the numbers of the input, each list sorted.
@@ -225,7 +228,7 @@ impl ServerGroup {
 
 /// The order in which Java walks the map of members, as places in their list.
 fn walk(members: &[&str]) -> Vec<u32> {
-    let (places, numbers) = sorted(members);
+    let (places, numbers) = sorted::<u32>(members);
     let names: Vec<_> = by(&places, members);
     by(&Walker::of_names(&names).walk(&numbers), &places)
 }
@@ -250,14 +253,14 @@ fn number(partition: i32) -> u32 {
     partition.cast_unsigned()
 }
 
-fn static_first(input: &Input<'_>, walk: &[u32]) -> Vec<u32> {
+fn static_first(input: &Input<'_>, walk: &[u32]) -> Vec<MemberIx> {
     let instances = ranks(&by(walk, &input.instance_ids));
-    let (_, names) = sorted(&input.members);
-    let mut members: Vec<u32> = (0..).take(walk.len()).collect();
+    let (_, names) = sorted::<u32>(&input.members);
+    let mut members: Vec<_> = indices(walk.len()).collect();
     // Stable: of members with the same instance ID, the first stays the first.
-    members.sort_by_key(|&member| match instances[member as usize] {
+    members.sort_by_key(|&member| match instances[member] {
         Some(instance) => (false, instance),
-        None => (true, names[walk[member as usize] as usize]),
+        None => (true, names[walk[member] as usize]),
     });
     members
 }

@@ -1,6 +1,7 @@
 //! A member's partitions in the order in which Java walks them: a `HashMap` by topic ID with a `HashSet` of partitions
 //! each, as `Assignment.fromRecord` makes them.
 
+use crate::index::TopicIx;
 use crate::java::hash_set::{bins_for_copy, walk_integers};
 use crate::java::uuid::IdWalker;
 use crate::java::uuid::TopicId;
@@ -18,18 +19,18 @@ impl OwnedWalk {
     }
 
     /// Topics with the member's partitions, in the order of its map; the partitions as they were given.
-    pub(super) fn topics<'a>(&mut self, owned: &'a [(u32, u32)]) -> Vec<(u32, &'a [(u32, u32)])> {
+    pub(super) fn topics<'a>(&mut self, owned: &'a [(TopicIx, u32)]) -> Vec<(TopicIx, &'a [(TopicIx, u32)])> {
         let mut topics = Vec::new();
         let mut start = 0;
         for partitions in owned.chunk_by(|one, other| one.0 == other.0) {
             let (topic, end) = (partitions[0].0, start + partitions.len());
             topics.push(topic);
-            self.places[topic as usize] = (start, end);
+            self.places[topic] = (start, end);
             start = end;
         }
         let places = &self.places;
-        let partitions = |topic: u32| {
-            let (start, end) = places[topic as usize];
+        let partitions = |topic: TopicIx| {
+            let (start, end) = places[topic];
             (topic, &owned[start..end])
         };
         self.walker.walk(&topics).into_iter().map(partitions).collect()
@@ -37,7 +38,7 @@ impl OwnedWalk {
 }
 
 /// The numbers of one topic's partitions, in the order of the member's set.
-pub(super) fn walked(partitions: &[(u32, u32)]) -> Vec<u32> {
+pub(super) fn walked(partitions: &[(TopicIx, u32)]) -> Vec<u32> {
     let numbers: Vec<u32> = partitions.iter().map(|&(_, partition)| partition).collect();
     walk_integers(bins_for_copy(numbers.len()), &numbers)
 }

@@ -1,17 +1,18 @@
 //! Consecutive partitions of a topic: members' partitions are kept in runs that are as long as possible.
 
 use crate::assignors::lists::Lists;
+use crate::index::TopicIx;
 
 /// The partitions `from..to` of a topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PartitionRun {
-    pub(super) topic: u32,
+    pub(super) topic: TopicIx,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
 impl PartitionRun {
-    pub(super) fn of_one(topic: u32, partition: u32) -> Self {
+    pub(super) fn of_one(topic: TopicIx, partition: u32) -> Self {
         Self { topic, from: partition, to: partition.saturating_add(1) }
     }
 
@@ -44,7 +45,7 @@ pub(super) fn sort(lists: &mut Lists<PartitionRun>) {
 }
 
 fn is_apart(runs: &[PartitionRun]) -> bool {
-    runs.windows(2).all(|pair| (pair[0].topic, pair[0].to) <= (pair[1].topic, pair[1].from))
+    runs.windows(2).all(|pair| (pair[0].topic.0, pair[0].to) <= (pair[1].topic.0, pair[1].from))
 }
 
 fn without_overlaps(lists: &Lists<PartitionRun>) -> Lists<PartitionRun> {

@@ -4,6 +4,7 @@ use super::group::ServerGroup;
 use super::partition_runs::PartitionRun;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::quotas::Quota;
+use crate::index::{MemberIx, TopicIx};
 
 /// A topic while it is dealt out (`TopicMetadata`).
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ impl ServerTopic {
     }
 
     /// The next member's range.
-    fn deal(&mut self, topic: u32) -> PartitionRun {
+    fn deal(&mut self, topic: TopicIx) -> PartitionRun {
         let from = self.next;
         self.next += self.each;
         if self.extra > 0 {
@@ -44,7 +45,7 @@ impl ServerTopic {
 /// have one partition, and keeping them until then would take more time than dealing twice.
 pub(super) fn assign(group: &ServerGroup) -> Assignment {
     let (mut assignment, mut places) = group.room(&lengths(group));
-    deal(group, |member, run| group.write(&mut assignment, &mut places[member as usize], run));
+    deal(group, |member, run| group.write(&mut assignment, &mut places[member], run));
     assignment
 }
 
@@ -57,7 +58,7 @@ fn all(group: &ServerGroup) -> impl Iterator<Item = ServerTopic> {
 fn lengths(group: &ServerGroup) -> Vec<usize> {
     let mut lengths = vec![0; group.members()];
     if !group.homogeneous {
-        deal(group, |member, run| lengths[member as usize] += run.len());
+        deal(group, |member, run| lengths[member] += run.len());
         return lengths;
     }
     // All members have turns at all topics; those whose turn comes later get one from fewer topics.
@@ -67,24 +68,24 @@ fn lengths(group: &ServerGroup) -> Vec<usize> {
     let mut length = topics().map(|(each, _)| each).sum();
     for (turn, &member) in group.static_first.iter().enumerate().rev() {
         length += turns[turn + 1];
-        lengths[member as usize] = length;
+        lengths[member] = length;
     }
     lengths
 }
 
 /// Gives `take` each member's ranges, those of one member in the order of their topics.
-fn deal(group: &ServerGroup, mut take: impl FnMut(u32, PartitionRun)) {
+fn deal(group: &ServerGroup, mut take: impl FnMut(MemberIx, PartitionRun)) {
     let mut topics: Vec<ServerTopic> = all(group).collect();
     let mut open = topics.iter().filter(|topic| !topic.is_dealt()).count();
     for &member in &group.static_first {
         if open == 0 {
             break;
         }
-        for &number in group.subscribed.get(member as usize) {
-            let topic = &mut topics[number as usize];
-            if !topic.is_dealt() {
-                take(member, topic.deal(number));
-                open -= usize::from(topic.is_dealt());
+        for topic in group.subscribed.get(member).iter().copied().map(TopicIx) {
+            let state = &mut topics[topic];
+            if !state.is_dealt() {
+                take(member, state.deal(topic));
+                open -= usize::from(state.is_dealt());
             }
         }
     }

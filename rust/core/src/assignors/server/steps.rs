@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::group::ServerGroup;
 use super::partition_runs::PartitionRun;
 use crate::assignors::lists::Lists;
+use crate::index::MemberIx;
 
 /// Partitions of a topic that a member gets (it may have had them before), or that are taken from it.
 #[derive(Clone, Debug)]
@@ -18,13 +19,13 @@ pub struct Step {
 }
 
 /// A partition, its previous owner if any, and the member that gets it.
-pub(super) type Gift = (Option<u32>, u32, PartitionRun);
+pub(super) type Gift = (Option<MemberIx>, MemberIx, PartitionRun);
 
 /// The steps of each member.
 pub struct MemberSteps<'a> {
     group: &'a ServerGroup,
     /// By a member's place in the input, its number.
-    numbers: Vec<u32>,
+    numbers: Vec<MemberIx>,
     /// By number, runs that are given to the member, or taken from it.
     runs: Lists<(bool, PartitionRun)>,
 }
@@ -48,7 +49,7 @@ impl<'a> MemberSteps<'a> {
 
     /// The steps of a member, by its place in the input.
     pub fn of(&self, member: usize) -> impl Iterator<Item = Step> {
-        let runs = self.runs.get(self.numbers[member] as usize);
+        let runs = self.runs.get(self.numbers[member]);
         runs.iter().map(|&(is_given, run)| Step {
             is_given,
             topic: self.group.topic_place(run.topic),

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::assignors::lists::Lists;
+use crate::index::{Ix, MemberIx, TopicIx, numbered};
 
 /// Up to this many subscriptions are few: the more there are, the less topics have in common.
 const FEW: usize = 256;
@@ -12,7 +13,7 @@ const WORTH_IT: usize = 4;
 
 /// By topic, the members that subscribe to it, sorted.
 pub(super) struct Subscribers {
-    lists: Lists<u32>,
+    lists: Lists<MemberIx>,
     /// The list of each topic.
     list_of: Vec<u32>,
 }
@@ -27,19 +28,19 @@ impl Subscribers {
     }
 
     /// A topic's.
-    pub(super) fn get(&self, topic: usize) -> &[u32] {
-        self.lists.get(self.list_of[topic] as usize)
+    pub(super) fn get(&self, topic: TopicIx) -> &[MemberIx] {
+        self.lists.get(self.list_of[topic])
     }
 }
 
 /// One list for all topics with the same subscribers; `None` if that is not worth it.
-#[expect(clippy::stable_sort_primitive, reason = "the stable sort sees that each class is in order already")]
 fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
-    let (class_of, classes) = numbered(subscribed, FEW)?;
-    let members_of = Lists::dealt(classes.len(), &class_of.into_iter().zip(0..).collect::<Vec<_>>());
-    let classes_by_topic = transposed(&classes, topics);
-    let (list_of, sets) = numbered(&classes_by_topic, topics)?;
-    let members = |class: u32| members_of.get(class as usize);
+    let (class_of, classes) = distinct(subscribed, FEW)?;
+    let dealt: Vec<_> = class_of.into_iter().zip((0..).map(MemberIx)).collect();
+    let members_of = Lists::dealt(classes.len(), &dealt);
+    let classes_by_topic: Lists<u32> = transposed(&classes, topics);
+    let (list_of, sets) = distinct(&classes_by_topic, topics)?;
+    let members = |class: u32| members_of.get(class);
     let shared: usize = sets.values.iter().map(|&class| members(class).len()).sum();
     if shared > subscribed.values.len() / WORTH_IT {
         return None;
@@ -57,7 +58,7 @@ fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
 }
 
 /// The number of each list among the different ones, and these; `None` if there are more than `most`.
-fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
+fn distinct(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
     let (mut numbers, mut different) = (FxHashMap::default(), Lists::default());
     let mut number_of = Vec::with_capacity(lists.len());
     for list in 0..lists.len() {
@@ -77,7 +78,7 @@ fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
 }
 
 /// By number, below `numbers`, the lists that it is in.
-fn transposed(lists: &Lists<u32>, numbers: usize) -> Lists<u32> {
+fn transposed<I: Ix>(lists: &Lists<u32>, numbers: usize) -> Lists<I> {
     let mut offsets = vec![0; numbers + 1];
     for &number in &lists.values {
         offsets[number as usize + 1] += 1;
@@ -85,9 +86,9 @@ fn transposed(lists: &Lists<u32>, numbers: usize) -> Lists<u32> {
     for number in 0..numbers {
         offsets[number + 1] += offsets[number];
     }
-    let mut values = vec![0; lists.values.len()];
+    let mut values = vec![I::default(); lists.values.len()];
     let mut places = offsets.clone();
-    for (list, place) in (0..).zip(0..lists.len()) {
+    for (list, place) in numbered(0..lists.len()) {
         for &number in lists.get(place) {
             values[places[number as usize]] = list;
             places[number as usize] += 1;
@@ -108,9 +109,9 @@ mod tests {
     fn check(lists: &[Vec<u32>], topics: u32) -> Result<usize, TestCaseError> {
         let subscribers = Subscribers::of(&Lists::of(lists), topics as usize);
         for topic in 0..topics {
-            let has = |(member, list): (u32, &Vec<u32>)| list.contains(&topic).then_some(member);
-            let expected: Vec<u32> = (0..).zip(lists).filter_map(has).collect();
-            prop_assert_eq!(subscribers.get(topic as usize), expected, "topic {}", topic);
+            let has = |(member, list): (MemberIx, &Vec<u32>)| list.contains(&topic).then_some(member);
+            let expected: Vec<_> = numbered(lists).filter_map(has).collect();
+            prop_assert_eq!(subscribers.get(TopicIx(topic)), expected, "topic {}", topic);
         }
         Ok(subscribers.lists.values.len())
     }
@@ -149,19 +150,19 @@ mod tests {
         let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
         prop_assert_eq!(check(&lists, 20)?, 100 + 50);
         let subscribers = Subscribers::of(&Lists::of(&lists), 20);
-        prop_assert_eq!(subscribers.get(0).as_ptr(), subscribers.get(9).as_ptr());
-        prop_assert_eq!(subscribers.get(10).as_ptr(), subscribers.get(19).as_ptr());
+        prop_assert_eq!(subscribers.get(TopicIx(0)).as_ptr(), subscribers.get(TopicIx(9)).as_ptr());
+        prop_assert_eq!(subscribers.get(TopicIx(10)).as_ptr(), subscribers.get(TopicIx(19)).as_ptr());
         Ok(())
     }
 
     #[test]
     fn more_subscriptions_than_few_have_lists_apart() -> Result<(), TestCaseError> {
-        for many in [FEW, FEW + 1, FEW + 50] {
+        for classes in [FEW, FEW + 1, FEW + 50] {
             let own = |number: usize| u32::try_from(100 + number).unwrap_or(0);
             let lists: Vec<Vec<u32>> =
-                (0..many).map(|number| (0..100).chain([own(number)]).collect()).collect();
-            let numbers = check(&lists, own(many))?;
-            prop_assert_eq!(numbers, if many <= FEW { many + many } else { 101 * many });
+                (0..classes).map(|number| (0..100).chain([own(number)]).collect()).collect();
+            let numbers = check(&lists, own(classes))?;
+            prop_assert_eq!(numbers, if classes <= FEW { classes + classes } else { 101 * classes });
         }
         Ok(())
     }

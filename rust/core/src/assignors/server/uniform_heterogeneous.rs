@@ -4,14 +4,15 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::group::ServerGroup;
 use super::members_by_load::{Loads, bounds};
 use super::partition_runs::PartitionRun;
 use super::steps::Gift;
 use super::subscribers::Subscribers;
-use crate::assignors::input::NONE;
 use crate::assignors::lists::Lists;
+use crate::index::{Ix, MemberIx, TopicIx, indices, numbered};
 use crate::{Error, Result};
 
 /// The builder goes through all topics at most this often to balance them.
@@ -29,7 +30,8 @@ pub(super) fn assign_step_by_step(group: &ServerGroup) -> Result<(Lists<Partitio
     let mut builder = HeterogeneousBuilder { steps: Some(Vec::new()), ..HeterogeneousBuilder::new(group) };
     builder.build()?;
     let steps = builder.steps.take().unwrap_or_default();
-    let named = |(from, to, place)| (Some(from).filter(|&from| from != NONE), to, builder.run(place));
+    let named =
+        |(from, to, place)| (Some(from).filter(|&from| from != MemberIx::NONE), to, builder.run(place));
     Ok((builder.lists(), steps.into_iter().map(named).collect()))
 }
 
@@ -40,21 +42,21 @@ struct HeterogeneousBuilder<'a> {
     /// How many partitions each member has.
     loads: Vec<i32>,
     /// By partition, one topic after the other, its owner.
-    owners: Vec<u32>,
+    owners: Vec<MemberIx>,
     /// Partitions, as places in `owners`, that members other than the owner hold: these claimed them before
     /// the owner did.
-    shared: BTreeSet<(u32, usize)>,
+    shared: BTreeSet<(MemberIx, usize)>,
     by_load: Loads,
     donors: Donors,
     /// The steps, if requested; partitions are places in `owners`.
-    steps: Option<Vec<(u32, u32, usize)>>,
+    steps: Option<Vec<(MemberIx, MemberIx, usize)>>,
 }
 
 impl<'a> HeterogeneousBuilder<'a> {
     fn new(group: &'a ServerGroup) -> Self {
         let starts = group.starts();
         Self {
-            owners: vec![NONE; starts[starts.len() - 1]],
+            owners: vec![MemberIx::NONE; starts[starts.len() - 1]],
             starts,
             subscribers: group.subscribers_by_topic(),
             loads: vec![0; group.members()],
@@ -76,23 +78,23 @@ impl<'a> HeterogeneousBuilder<'a> {
 
     /// Lets members keep the partitions that they own of subscribed topics (`maybeRevokePartitions`).
     fn keep(&mut self) -> Result<()> {
-        for (number, member) in (0..).zip(0..self.group.members()) {
+        for member in self.group.everybody() {
             let subscribed = self.group.subscribed.get(member);
             for partitions in self.group.owned.get(member).chunk_by(|one, other| one.0 == other.0) {
-                if subscribed.binary_search(&partitions[0].0).is_err() {
+                if subscribed.binary_search(&partitions[0].0.0).is_err() {
                     continue;
                 }
                 for &(topic, partition) in partitions {
-                    if partition >= self.group.counts[topic as usize] {
+                    if partition >= self.group.counts[topic] {
                         return Err(Error::Unassigned {
                             assignor: "server-uniform",
                             exception: "ArrayIndexOutOfBoundsException",
                             reason: "members of unequal subscriptions that own a partition past its topic's count",
                         });
                     }
-                    let place = self.starts[topic as usize] + partition as usize;
-                    let before = std::mem::replace(&mut self.owners[place], number);
-                    if before != NONE {
+                    let place = self.starts[topic] + partition as usize;
+                    let before = std::mem::replace(&mut self.owners[place], member);
+                    if before != MemberIx::NONE {
                         self.shared.insert((before, place));
                     }
                     self.loads[member] += 1;
@@ -104,31 +106,32 @@ impl<'a> HeterogeneousBuilder<'a> {
 
     /// Topics with members, in the order in which they are dealt out and balanced: topics with the most
     /// partitions per member first.
-    fn sorted_topics(&self) -> Vec<u32> {
-        let members = |topic: u32| self.subscribers.get(topic as usize).len();
-        let each = |topic: u32| ratio(self.group.counts[topic as usize], members(topic));
-        let compare = |&one: &u32, &other: &u32| -> Ordering {
+    fn sorted_topics(&self) -> Vec<TopicIx> {
+        let members = |topic: TopicIx| self.subscribers.get(topic).len();
+        let each = |topic: TopicIx| ratio(self.group.counts[topic], members(topic));
+        let compare = |&one: &TopicIx, &other: &TopicIx| -> Ordering {
             let by_ratio = each(other).total_cmp(&each(one));
             let by_members = by_ratio.then_with(|| members(one).cmp(&members(other)));
-            by_members.then_with(|| self.group.ids[one as usize].cmp(&self.group.ids[other as usize]))
+            by_members.then_with(|| self.group.ids[one].cmp(&self.group.ids[other]))
         };
-        let mut topics: Vec<u32> = (0..).take(self.group.counts.len()).collect();
+        let mut topics: Vec<_> = indices(self.group.counts.len()).collect();
         topics.retain(|&topic| members(topic) > 0);
         topics.sort_unstable_by(compare);
         topics
     }
 
     /// Gives partitions that nobody has to the members with the fewest (`assignRemainingPartitions`).
-    fn deal(&mut self, topics: &[u32]) {
+    fn deal(&mut self, topics: &[TopicIx]) {
         for &topic in topics {
-            let places = self.starts[topic as usize]..self.starts[topic as usize + 1];
-            let missing = self.owners[places.clone()].iter().filter(|&&owner| owner == NONE).count();
+            let places = self.places(topic);
+            let missing =
+                self.owners[places.clone()].iter().filter(|&&owner| owner == MemberIx::NONE).count();
             if missing == 0 {
                 continue;
             }
-            self.by_load.begin_for(missing, self.subscribers.get(topic as usize), &self.loads);
+            self.by_load.begin_for(missing, self.subscribers.get(topic), &self.loads);
             for place in places {
-                if self.owners[place] == NONE {
+                if self.owners[place] == MemberIx::NONE {
                     let member = self.by_load.next_least(&self.loads);
                     self.give(place, member);
                 }
@@ -136,9 +139,9 @@ impl<'a> HeterogeneousBuilder<'a> {
         }
     }
 
-    fn balance(&mut self, topics: &[u32]) {
-        let topics: Vec<u32> =
-            topics.iter().copied().filter(|&topic| self.subscribers.get(topic as usize).len() > 1).collect();
+    fn balance(&mut self, topics: &[TopicIx]) {
+        let topics: Vec<_> =
+            topics.iter().copied().filter(|&topic| self.subscribers.get(topic).len() > 1).collect();
         // The topic since which nothing has been moved.
         let mut last = None;
         for _ in 0..MOST_SWEEPS {
@@ -146,7 +149,7 @@ impl<'a> HeterogeneousBuilder<'a> {
                 if last == Some(place) {
                     return;
                 }
-                let moved = self.balance_topic(topic as usize);
+                let moved = self.balance_topic(topic);
                 if moved || last.is_none() {
                     last = Some(place);
                 }
@@ -156,14 +159,14 @@ impl<'a> HeterogeneousBuilder<'a> {
 
     /// Moves partitions of a topic from the members with the most to the members with the fewest; returns
     /// whether it moved any.
-    fn balance_topic(&mut self, topic: usize) -> bool {
+    fn balance_topic(&mut self, topic: TopicIx) -> bool {
         let (least, most) = bounds(self.subscribers.get(topic), &self.loads);
         if most - least <= 1 {
             return false;
         }
-        let start = self.starts[topic];
         self.by_load.begin(self.subscribers.get(topic), &self.loads);
-        self.donors.begin(&self.owners[start..self.starts[topic + 1]]);
+        let places = self.places(topic);
+        self.donors.begin(&self.owners[places.clone()]);
         let mut moved = false;
         while !self.by_load.is_balanced() {
             let Some(partition) = self.next_donation() else { break };
@@ -171,7 +174,7 @@ impl<'a> HeterogeneousBuilder<'a> {
             if self.by_load.is_balanced() {
                 break;
             }
-            self.give(start + partition as usize, member);
+            self.give(places.start + partition as usize, member);
             moved = true;
         }
         self.donors.end();
@@ -190,29 +193,33 @@ impl<'a> HeterogeneousBuilder<'a> {
         }
     }
 
-    fn give(&mut self, place: usize, member: u32) {
+    fn give(&mut self, place: usize, member: MemberIx) {
         let before = std::mem::replace(&mut self.owners[place], member);
-        if before != NONE {
-            self.loads[before as usize] -= 1;
+        if before != MemberIx::NONE {
+            self.loads[before] -= 1;
             self.shared.remove(&(before, place));
         }
-        self.loads[member as usize] += 1;
+        self.loads[member] += 1;
         if let Some(steps) = &mut self.steps {
             steps.push((before, member, place));
         }
     }
 
     fn run(&self, place: usize) -> PartitionRun {
-        let topic = self.starts.partition_point(|&start| start <= place) - 1;
-        let partition = u32::try_from(place - self.starts[topic]).unwrap_or(NONE);
-        PartitionRun::of_one(u32::try_from(topic).unwrap_or(NONE), partition)
+        let topic = TopicIx::at(self.starts.partition_point(|&start| start <= place) - 1);
+        PartitionRun::of_one(topic, (place - self.starts[topic]).number())
+    }
+
+    /// A topic's partitions, as places in `owners`.
+    fn places(&self, topic: TopicIx) -> Range<usize> {
+        self.starts[topic]..self.starts[topic.place() + 1]
     }
 
     fn lists(&self) -> Lists<PartitionRun> {
         let mut dealt = Vec::with_capacity(self.owners.len() + self.shared.len());
-        for (topic, places) in (0..).zip(self.starts.windows(2)) {
+        for (topic, places) in numbered(self.starts.windows(2)) {
             let owners = self.owners[places[0]..places[1]].iter();
-            let owned = owners.zip(0..).filter(|&(&owner, _)| owner != NONE);
+            let owned = owners.zip(0..).filter(|&(&owner, _)| owner != MemberIx::NONE);
             dealt.extend(owned.map(|(&owner, partition)| (owner, PartitionRun::of_one(topic, partition))));
         }
         dealt.extend(self.shared.iter().map(|&(member, place)| (member, self.run(place))));
@@ -223,18 +230,19 @@ impl<'a> HeterogeneousBuilder<'a> {
 /// Which member has which partitions of one topic; each gives its last one first.
 struct Donors {
     /// The topic's partitions, by owner and number.
-    partitions: Vec<(u32, u32)>,
+    partitions: Vec<(MemberIx, u32)>,
     /// By member, the range of the partitions that it still has.
     bounds: Vec<(usize, usize)>,
 }
 
 impl Donors {
-    fn begin(&mut self, owners: &[u32]) {
+    fn begin(&mut self, owners: &[MemberIx]) {
         self.partitions.clear();
         self.partitions.extend(owners.iter().copied().zip(0..));
-        self.partitions.sort_unstable();
+        // Two plain numbers are compared faster than an index and a number.
+        self.partitions.sort_unstable_by_key(|&(owner, partition)| (owner.0, partition));
         for (place, &(owner, _)) in self.partitions.iter().enumerate() {
-            let (start, end) = &mut self.bounds[owner as usize];
+            let (start, end) = &mut self.bounds[owner];
             if *end == 0 {
                 *start = place;
             }
@@ -242,8 +250,8 @@ impl Donors {
         }
     }
 
-    fn take(&mut self, donor: u32) -> Option<u32> {
-        let (start, end) = &mut self.bounds[donor as usize];
+    fn take(&mut self, donor: MemberIx) -> Option<u32> {
+        let (start, end) = &mut self.bounds[donor];
         if end <= start {
             return None;
         }
@@ -253,7 +261,7 @@ impl Donors {
 
     fn end(&mut self) {
         for &(owner, _) in &self.partitions {
-            self.bounds[owner as usize] = (0, 0);
+            self.bounds[owner] = (0, 0);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::owned_partitions::{OwnedWalk, walked};
 use super::partition_runs::{PartitionRun, push};
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
+use crate::index::{Ix, MemberIx, TopicIx};
 use crate::java::hash_set::bins_for_copy;
 use crate::java::uuid::IdWalker;
 use crate::{Error, Result};
@@ -15,7 +16,7 @@ pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
     let mut builder = HomogeneousBuilder::new(group);
     let mut kept = Lists::default();
     let mut missing = Vec::with_capacity(group.members());
-    for member in 0..group.members() {
+    for member in group.everybody() {
         missing.push(builder.keep(member, &mut kept.values));
         kept.end();
     }
@@ -40,11 +41,11 @@ impl<'a> HomogeneousBuilder<'a> {
         let mut walker = IdWalker::new(&group.ids);
         let first = walker.walk(&group.first);
         let topics = walker.walk_from(bins_for_copy(first.len()), &first);
-        let total: usize = topics.iter().map(|&topic| group.counts[topic as usize] as usize).sum();
+        let total: usize = topics.iter().map(|&topic| group.counts[topic] as usize).sum();
         let quota = Quota::of_counts(total, group.members().max(1));
         let mut subscribed = vec![false; group.counts.len()];
         for &topic in &topics {
-            subscribed[topic as usize] = true;
+            subscribed[topic] = true;
         }
         Self {
             group,
@@ -57,16 +58,16 @@ impl<'a> HomogeneousBuilder<'a> {
     }
 
     /// Appends the partitions that a member keeps; returns how many more it gets.
-    fn keep(&mut self, member: usize, kept: &mut Vec<PartitionRun>) -> usize {
+    fn keep(&mut self, member: MemberIx, kept: &mut Vec<PartitionRun>) -> usize {
         let owned = self.group.owned.get(member);
         let mut has_extra = self.extra > 0;
         let quota = self.each + usize::from(has_extra);
-        let held = owned.iter().filter(|&&(topic, _)| self.subscribed[topic as usize]).count();
+        let held = owned.iter().filter(|&&(topic, _)| self.subscribed[topic]).count();
         let mut missing = quota.saturating_sub(held);
         if held <= quota {
             let start = kept.len();
             for &(topic, partition) in owned {
-                if self.subscribed[topic as usize] {
+                if self.subscribed[topic] {
                     push(kept, start, PartitionRun::of_one(topic, partition));
                 }
             }
@@ -74,7 +75,7 @@ impl<'a> HomogeneousBuilder<'a> {
             self.keep_a_part(owned, quota, kept);
         }
         // A member that does not have the extra partition yet leaves it to another, as long as enough members remain.
-        if missing > 0 && has_extra && self.group.members() - member > self.extra {
+        if missing > 0 && has_extra && self.group.members() - member.place() > self.extra {
             missing -= 1;
             has_extra = false;
         }
@@ -83,10 +84,10 @@ impl<'a> HomogeneousBuilder<'a> {
     }
 
     /// For a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
-    fn keep_a_part(&mut self, owned: &[(u32, u32)], mut quota: usize, kept: &mut Vec<PartitionRun>) {
+    fn keep_a_part(&mut self, owned: &[(TopicIx, u32)], mut quota: usize, kept: &mut Vec<PartitionRun>) {
         let start = kept.len();
         for (topic, partitions) in self.walk.topics(owned) {
-            if !self.subscribed[topic as usize] {
+            if !self.subscribed[topic] {
                 continue;
             }
             for (place, partition) in walked(partitions).into_iter().enumerate() {
@@ -130,8 +131,8 @@ impl<'a> HomogeneousBuilder<'a> {
 }
 
 /// Partitions of these topics that no member says it owns.
-fn unclaimed(group: &ServerGroup, topics: &[u32]) -> Vec<PartitionRun> {
-    let whole = topics.iter().map(|&topic| PartitionRun { topic, from: 0, to: group.counts[topic as usize] });
+fn unclaimed(group: &ServerGroup, topics: &[TopicIx]) -> Vec<PartitionRun> {
+    let whole = topics.iter().map(|&topic| PartitionRun { topic, from: 0, to: group.counts[topic] });
     let whole: Vec<_> = whole.filter(|run| run.to > 0).collect();
     if group.owned.values.is_empty() {
         return whole;
@@ -139,14 +140,14 @@ fn unclaimed(group: &ServerGroup, topics: &[u32]) -> Vec<PartitionRun> {
     let starts = group.starts();
     let mut claimed = vec![false; starts[starts.len() - 1]];
     for &(topic, partition) in &group.owned.values {
-        if partition < group.counts[topic as usize] {
-            claimed[starts[topic as usize] + partition as usize] = true;
+        if partition < group.counts[topic] {
+            claimed[starts[topic] + partition as usize] = true;
         }
     }
     let mut runs = Vec::new();
     for run in whole {
         for partition in run.from..run.to {
-            if !claimed[starts[run.topic as usize] + partition as usize] {
+            if !claimed[starts[run.topic] + partition as usize] {
                 push(&mut runs, 0, PartitionRun::of_one(run.topic, partition));
             }
         }

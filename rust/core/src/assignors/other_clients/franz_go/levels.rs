@@ -1,14 +1,15 @@
 //! Members by how many partitions they have (`planByNumPartitions`), in the order in which they came there.
 
+use crate::index::{MemberIx, PartitionIx, numbered};
 use std::collections::BTreeMap;
 
 /// The levels that have members.
-pub(super) struct Levels(BTreeMap<usize, Vec<u32>>);
+pub(super) struct Levels(BTreeMap<usize, Vec<MemberIx>>);
 
 impl Levels {
-    pub(super) fn new(plan: &[Vec<u32>]) -> Self {
+    pub(super) fn new(plan: &[Vec<PartitionIx>]) -> Self {
         let mut levels = Self(BTreeMap::new());
-        for (member, list) in (0..).zip(plan) {
+        for (member, list) in numbered(plan) {
             levels.add(list.len(), member);
         }
         levels
@@ -27,7 +28,7 @@ impl Levels {
     }
 
     /// The member that came first to a level.
-    pub(super) fn first(&self, level: usize) -> Option<u32> {
+    pub(super) fn first(&self, level: usize) -> Option<MemberIx> {
         self.0.get(&level).map(|members| members[0])
     }
 
@@ -35,12 +36,12 @@ impl Levels {
         self.0.contains_key(&level)
     }
 
-    pub(super) fn add(&mut self, level: usize, member: u32) {
+    pub(super) fn add(&mut self, level: usize, member: MemberIx) {
         self.0.entry(level).or_default().push(member);
     }
 
     /// Removes a member; the last one takes its place.
-    pub(super) fn remove(&mut self, level: usize, member: u32) {
+    pub(super) fn remove(&mut self, level: usize, member: MemberIx) {
         let Some(members) = self.0.get_mut(&level) else { return };
         if let Some(place) = members.iter().position(|&other| other == member) {
             members.swap_remove(place);
@@ -51,7 +52,7 @@ impl Levels {
     }
 
     /// Pairs the first members of the lowest and the highest level, which get one level closer to each other.
-    pub(super) fn meet(&mut self) -> Vec<(u32, u32)> {
+    pub(super) fn meet(&mut self) -> Vec<(MemberIx, MemberIx)> {
         let (low, high) = (self.lowest(), self.highest());
         let count =
             [low, high].map(|level| self.0.get(&level).map_or(0, Vec::len)).into_iter().min().unwrap_or(0);

@@ -27,6 +27,7 @@ mod unassigned;
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
 use crate::assignors::{Assignment, Chance, Input};
+use crate::index::{MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// Its assignors.
@@ -121,35 +122,29 @@ enum FranzVersion {
 }
 
 /// Members in the leader's order: first those with an instance ID, by that, then the others by their IDs.
-fn static_first(group: &GoGroup<'_>) -> Vec<u32> {
+fn static_first(group: &GoGroup<'_>) -> Vec<MemberIx> {
     let mut members = group.joined.clone();
-    members.sort_by_key(|&member| match group.instances[member as usize] {
+    members.sort_by_key(|&member| match group.instances[member] {
         Some(instance) => (false, instance),
-        None => (true, member),
+        None => (true, member.0),
     });
     members
 }
 
 /// `RangeBalancer`: each topic by itself; with racks, first the partitions whose leaders are in a member's rack.
-fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<u32>> {
+fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
-    let mut subscribers = vec![Vec::new(); group.topics()];
-    for member in static_first(group) {
-        for &topic in group.subscribed.get(member as usize) {
-            subscribers[topic as usize].push(member);
-        }
-    }
-    for (topic, members) in subscribers.iter().enumerate() {
-        let mut left: Vec<u32> = group.partitions(topic).collect();
+    for (topic, members) in numbered(group.subscribers_of(static_first(group).into_iter())) {
+        let mut left: Vec<_> = group.row.of(topic).collect();
         let share = |place| left.len() / members.len() + usize::from(place < left.len() % members.len());
         let mut missing: Vec<usize> = (0..members.len()).map(share).collect();
         for (&member, missing) in members.iter().zip(&mut missing) {
-            let rack = group.member_racks[member as usize];
+            let rack = group.member_racks[member];
             if racks && rack.is_some() {
                 left.retain(|&partition| {
-                    let takes = *missing > 0 && group.leader_racks[partition as usize] == rack;
+                    let takes = *missing > 0 && group.leader_racks[partition] == rack;
                     if takes {
-                        lists[member as usize].push(partition);
+                        lists[member].push(partition);
                         *missing -= 1;
                     }
                     !takes
@@ -158,35 +153,35 @@ fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<u32>> {
         }
         let mut left = left.into_iter();
         for (&member, missing) in members.iter().zip(missing) {
-            lists[member as usize].extend(left.by_ref().take(missing));
+            lists[member].extend(left.by_ref().take(missing));
         }
     }
     sorted(lists)
 }
 
 /// `RoundRobinBalancer`: all partitions in turn over the members, skipping those that do not subscribe.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let members = static_first(group);
-    let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics()];
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics().len()];
     for (place, &member) in members.iter().enumerate() {
-        for &topic in group.subscribed.get(member as usize) {
-            places[topic as usize].push(place);
+        for &topic in group.subscribed.get(member) {
+            places[topic].push(place);
         }
     }
     let mut lists = vec![Vec::new(); group.members()];
     let mut next = 0;
-    for (partition, &topic) in (0..).zip(&group.topic_of) {
-        let places = &places[topic as usize];
+    for (partition, topic) in group.row.topics() {
+        let places = &places[topic];
         let turn = places.partition_point(|&place| place < next);
         let place = places[if turn < places.len() { turn } else { 0 }];
         next = place + 1;
-        lists[members[place] as usize].push(partition);
+        lists[members[place]].push(partition);
     }
     lists
 }
 
 /// Lists as they are sent (`IntoSyncAssignment`).
-fn sorted(mut lists: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+fn sorted(mut lists: Vec<Vec<PartitionIx>>) -> Vec<Vec<PartitionIx>> {
     for list in &mut lists {
         list.sort_unstable();
     }

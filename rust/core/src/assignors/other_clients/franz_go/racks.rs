@@ -2,14 +2,15 @@
 
 use super::balancer::{Balancer, RackNumbers};
 use crate::assignors::other_clients::go_group::GoGroup;
+use crate::index::{Ix, MemberIx, TopicIx};
 
 impl RackNumbers {
     /// `initRacks`, if members and leaders have racks; topics come in the order of a map of their own.
     pub(super) fn new(
         balancer: &Balancer,
         group: &GoGroup<'_>,
-        members: &[u32],
-        topics: &[u32],
+        members: &[MemberIx],
+        topics: &[TopicIx],
     ) -> Option<Self> {
         let mut known: Vec<u32> = Vec::new();
         let mut number = |rack: Option<u32>| {
@@ -20,14 +21,13 @@ impl RackNumbers {
             });
             u32::try_from(place + 1).unwrap_or(0)
         };
-        let of_members: Vec<u32> =
-            members.iter().map(|&member| number(group.member_racks[member as usize])).collect();
-        let mut partitions = vec![0; balancer.topic_of.len()];
+        let of_members: Vec<u32> = members.iter().map(|&member| number(group.member_racks[member])).collect();
+        let mut partitions = vec![0; balancer.row.len()];
         for &name in topics {
-            let topic = balancer.names.iter().position(|&other| other == name)?;
-            for partition in balancer.starts[topic]..balancer.starts[topic + 1] {
-                let leader = group.leader_racks[balancer.in_group(group, partition) as usize];
-                partitions[partition as usize] = number(leader);
+            let topic = TopicIx::at(balancer.names.iter().position(|&other| other == name)?);
+            for partition in balancer.row.of(topic) {
+                let leader = group.leader_racks[balancer.in_group(group, partition)];
+                partitions[partition] = number(leader);
             }
         }
         let some = |racks: &[u32]| racks.iter().any(|&rack| rack != 0);

@@ -5,6 +5,7 @@
 
 use super::balancer::{Balancer, NOBODY};
 use super::rotations::{Cell, Finder, Rotation};
+use crate::index::{MemberIx, PartitionIx, indices, numbered};
 
 struct CellTable {
     cells: Vec<Cell>,
@@ -32,7 +33,7 @@ pub(super) fn run(balancer: &mut Balancer) {
     }
     let mut loads = vec![0; balancer.plan.len()];
     for cell in &table.cells {
-        loads[cell.member as usize] += cell.count;
+        loads[cell.member] += cell.count;
     }
     let mut finder = Finder::new(table.rows, balancer.plan.len());
     let mut moved = false;
@@ -46,9 +47,9 @@ pub(super) fn run(balancer: &mut Balancer) {
             table.apply(&rotation, &mut loads);
         }
     }
-    let crossed = (0..).zip(&balancer.plan).any(|(member, list)| {
+    let crossed = numbered(&balancer.plan).any(|(member, list)| {
         list.iter().any(|&partition| {
-            let original = balancer.original[partition as usize];
+            let original = balancer.original[partition];
             original != NOBODY && original != member
         })
     });
@@ -77,7 +78,7 @@ impl CellTable {
         let mut classes = vec![Vec::new(); balancer.plan.len()];
         for (&class, readers) in class_of.iter().zip(&balancer.subscribers) {
             for &member in readers {
-                classes[member as usize].push(class);
+                classes[member].push(class);
             }
         }
         if !balancer.complex {
@@ -90,11 +91,11 @@ impl CellTable {
             classes,
             stride,
             rows: count * stride,
-            rack_price: i64::try_from(balancer.topic_of.len()).unwrap_or(i64::MAX - 1) + 1,
+            rack_price: i64::try_from(balancer.row.len()).unwrap_or(i64::MAX - 1) + 1,
             class_of,
         };
         let mut entries = Vec::new();
-        for member in 0..table.classes.len() {
+        for member in indices::<MemberIx>(table.classes.len()) {
             table.classes[member].sort_unstable();
             table.classes[member].dedup();
             for &class in &table.classes[member] {
@@ -104,16 +105,16 @@ impl CellTable {
             }
             table.first.push(entries.len());
         }
-        for (member, list) in balancer.plan.iter().enumerate() {
+        for (member, list) in numbered(&balancer.plan) {
             for &partition in list {
                 if let Some(entry) = table.entry_of(balancer, partition, member) {
                     entries[entry].count += 1;
                 }
             }
         }
-        for (partition, &original) in (0..).zip(&balancer.original) {
+        for (partition, &original) in numbered(&balancer.original) {
             if original != NOBODY
-                && let Some(entry) = table.entry_of(balancer, partition, original as usize)
+                && let Some(entry) = table.entry_of(balancer, partition, original)
             {
                 entries[entry].held += 1;
             }
@@ -133,26 +134,26 @@ impl CellTable {
         table
     }
 
-    fn entry(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
+    fn entry(&self, balancer: &Balancer, member: MemberIx, class: usize, rack: usize) -> Cell {
         let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
         Cell {
             add: 0,
             drop: None,
             row: class * self.stride + rack,
-            member: u32::try_from(member).unwrap_or(NOBODY),
+            member,
             count: 0,
             held: 0,
             off_rack: rack != 0 && own != 0 && rack != own,
         }
     }
 
-    fn class_and_rack(&self, balancer: &Balancer, partition: u32) -> (usize, usize) {
-        let class = self.class_of[balancer.topic_of[partition as usize] as usize];
-        (class, balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition as usize] as usize))
+    fn class_and_rack(&self, balancer: &Balancer, partition: PartitionIx) -> (usize, usize) {
+        let class = self.class_of[balancer.row.topic(partition)];
+        (class, balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition] as usize))
     }
 
     /// A member's entry for a partition, if it reads the topic.
-    fn entry_of(&self, balancer: &Balancer, partition: u32, member: usize) -> Option<usize> {
+    fn entry_of(&self, balancer: &Balancer, partition: PartitionIx, member: MemberIx) -> Option<usize> {
         let (class, rack) = self.class_and_rack(balancer, partition);
         let place = self.classes[member].binary_search(&class).ok()?;
         Some(self.first[member] + place * self.stride + rack)
@@ -163,7 +164,7 @@ impl CellTable {
         let count = if rotation.shifts_load { 1 } else { rooms.min().unwrap_or(0) };
         for &(cell, gains) in &rotation.steps {
             let cell = &mut self.cells[cell];
-            let load = &mut loads[cell.member as usize];
+            let load = &mut loads[cell.member];
             if gains {
                 cell.count += count;
                 *load += count;
@@ -179,15 +180,14 @@ impl CellTable {
     fn realize(&self, balancer: &mut Balancer) {
         let mut missing: Vec<usize> = self.cells.iter().map(|cell| cell.count).collect();
         let mut piles = vec![std::collections::VecDeque::new(); self.rows];
-        let all: Vec<u32> = balancer.plan.iter_mut().flat_map(std::mem::take).collect();
+        let all: Vec<PartitionIx> = balancer.plan.iter_mut().flat_map(std::mem::take).collect();
         for partition in all {
-            let original = balancer.original[partition as usize];
-            let entry =
-                (original != NOBODY).then(|| self.entry_of(balancer, partition, original as usize)).flatten();
+            let original = balancer.original[partition];
+            let entry = (original != NOBODY).then(|| self.entry_of(balancer, partition, original)).flatten();
             match entry.and_then(|entry| self.cell_at[entry]) {
                 Some(cell) if missing[cell] > 0 => {
                     missing[cell] -= 1;
-                    balancer.plan[original as usize].push(partition);
+                    balancer.plan[original].push(partition);
                 }
                 _ => {
                     let (class, rack) = self.class_and_rack(balancer, partition);
@@ -198,7 +198,7 @@ impl CellTable {
         for (cell, missing) in self.cells.iter().zip(missing) {
             let pile = &mut piles[cell.row];
             let taken = pile.drain(..missing.min(pile.len()));
-            balancer.plan[cell.member as usize].extend(taken);
+            balancer.plan[cell.member].extend(taken);
         }
     }
 }

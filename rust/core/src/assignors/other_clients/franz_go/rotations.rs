@@ -1,6 +1,7 @@
 //! Rotations of partitions among members that lower the price of a plan (`stickyFinder` of `repair.go`): Bellman-Ford
 //! from every node at once, over rows, members, and a node for each level of load.
 
+use crate::index::{Ix, MemberIx};
 /// How many partitions of a row a member has, and what one more or one fewer costs.
 #[derive(Clone)]
 pub(super) struct Cell {
@@ -8,7 +9,7 @@ pub(super) struct Cell {
     /// None if there is none to give up.
     pub(super) drop: Option<i64>,
     pub(super) row: usize,
-    pub(super) member: u32,
+    pub(super) member: MemberIx,
     pub(super) count: usize,
     /// How many of them it had at first.
     pub(super) held: usize,
@@ -63,7 +64,7 @@ impl Finder {
         for _ in 0..nodes {
             let mut moved = false;
             for (at, cell) in cells.iter().enumerate() {
-                let (row, member) = (cell.row, self.rows + cell.member as usize);
+                let (row, member) = (cell.row, self.rows + cell.member.place());
                 moved |= self.reach(member, row, cell.add, Some(at));
                 if let Some(drop) = cell.drop {
                     moved |= self.reach(row, member, drop, Some(at));

@@ -5,15 +5,19 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::balancer::{Balancer, NOBODY};
+use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
+
+/// A member that loses a partition, the one that takes it, and the partition.
+pub(super) type Steal = (MemberIx, MemberIx, PartitionIx);
 
 /// Members, the topics that they read, and who has which partitions of each topic.
 pub(super) struct StealGraph {
     /// By member, the topics from which it may take.
-    pub(super) reads: Vec<Vec<u32>>,
+    pub(super) reads: Vec<Vec<TopicIx>>,
     /// By topic, the members that have or had partitions of it, with these partitions.
-    owners: Vec<Vec<(u32, Vec<u32>)>>,
+    owners: Vec<Vec<(MemberIx, Vec<PartitionIx>)>>,
     /// By topic and member, its place there.
-    places: BTreeMap<(u32, u32), usize>,
+    places: BTreeMap<(TopicIx, MemberIx), usize>,
 }
 
 impl StealGraph {
@@ -23,21 +27,21 @@ impl StealGraph {
             owners: vec![Vec::new(); balancer.subscribers.len()],
             places: BTreeMap::new(),
         };
-        for (topic, subscribers) in (0..).zip(&balancer.subscribers) {
+        for (topic, subscribers) in numbered(&balancer.subscribers) {
             for &member in subscribers {
-                graph.reads[member as usize].push(topic);
+                graph.reads[member].push(topic);
             }
         }
-        for (partition, owner) in (0..).zip(&balancer.owner) {
+        for (partition, owner) in numbered(&balancer.owner) {
             if owner.member != NOBODY {
-                graph.parts(balancer.topic_of[partition as usize], owner.member).push(partition);
+                graph.parts(balancer.row.topic(partition), owner.member).push(partition);
             }
         }
         graph
     }
 
-    fn parts(&mut self, topic: u32, member: u32) -> &mut Vec<u32> {
-        let owners = &mut self.owners[topic as usize];
+    fn parts(&mut self, topic: TopicIx, member: MemberIx) -> &mut Vec<PartitionIx> {
+        let owners = &mut self.owners[topic];
         let place = *self.places.entry((topic, member)).or_insert_with(|| {
             owners.push((member, Vec::new()));
             owners.len() - 1
@@ -46,8 +50,13 @@ impl StealGraph {
     }
 
     /// A partition changes hands; its owner's last one takes its place.
-    pub(super) fn change_owner(&mut self, topic_of: &[u32], partition: u32, from: u32, to: u32) {
-        let topic = topic_of[partition as usize];
+    pub(super) fn change_owner(
+        &mut self,
+        topic: TopicIx,
+        partition: PartitionIx,
+        from: MemberIx,
+        to: MemberIx,
+    ) {
         let parts = self.parts(topic, from);
         if let Some(place) = parts.iter().position(|&other| other == partition) {
             parts.swap_remove(place);
@@ -56,22 +65,22 @@ impl StealGraph {
     }
 
     /// `findSteal`: who takes which partition from whom, the most loaded first; empty if a member cannot get more.
-    pub(super) fn path(&self, balancer: &Balancer, member: u32) -> Vec<(u32, u32, u32)> {
-        let load = |member: u32| balancer.plan[member as usize].len();
+    pub(super) fn path(&self, balancer: &Balancer, member: MemberIx) -> Vec<Steal> {
+        let load = |member: MemberIx| balancer.plan[member].len();
         // By member, the previous member of the search, and the partition between them.
-        let mut reached: Vec<Option<(u32, u32)>> = vec![None; balancer.plan.len()];
+        let mut reached: Vec<Option<(MemberIx, PartitionIx)>> = vec![None; balancer.plan.len()];
         let mut heap = BinaryHeap::from([(load(member), Reverse((0_usize, member)))]);
         while let Some((level, Reverse((distance, current)))) = heap.pop() {
             if level > load(member) + 1 {
                 return ways(&reached, member, current);
             }
-            for &topic in &self.reads[current as usize] {
-                for (owner, parts) in &self.owners[topic as usize] {
+            for &topic in &self.reads[current] {
+                for (owner, parts) in &self.owners[topic] {
                     if *owner != member
                         && let Some(&first) = parts.first()
-                        && reached[*owner as usize].is_none()
+                        && reached[*owner].is_none()
                     {
-                        reached[*owner as usize] = Some((current, first));
+                        reached[*owner] = Some((current, first));
                         heap.push((load(*owner), Reverse((distance + 1, *owner))));
                     }
                 }
@@ -82,10 +91,10 @@ impl StealGraph {
 }
 
 /// The way back from a member to the one from which the search came.
-pub(super) fn ways(reached: &[Option<(u32, u32)>], to: u32, from: u32) -> Vec<(u32, u32, u32)> {
+pub(super) fn ways(reached: &[Option<(MemberIx, PartitionIx)>], to: MemberIx, from: MemberIx) -> Vec<Steal> {
     let (mut ways, mut current) = (Vec::new(), from);
     while current != to
-        && let Some((taker, partition)) = reached[current as usize]
+        && let Some((taker, partition)) = reached[current]
     {
         ways.push((current, taker, partition));
         current = taker;

@@ -2,16 +2,17 @@
 //! the first member out of a heap with an inconsistent order.
 
 use super::balancer::Balancer;
-use super::steal_graph::{StealGraph, ways};
+use super::steal_graph::{Steal, StealGraph, ways};
+use crate::index::{MemberIx, PartitionIx};
 
 /// How a member was reached.
 #[derive(Clone, Copy)]
 struct Score {
-    node: u32,
+    node: MemberIx,
     distance: usize,
-    partition: u32,
+    partition: PartitionIx,
     level: usize,
-    parent: u32,
+    parent: MemberIx,
     original: bool,
     place: usize,
     done: bool,
@@ -20,17 +21,17 @@ struct Score {
 /// Members in a container/heap.
 struct Heap {
     scores: Vec<Option<Score>>,
-    nodes: Vec<u32>,
+    nodes: Vec<MemberIx>,
 }
 
 /// `findSteal`.
-pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: u32) -> Vec<(u32, u32, u32)> {
-    let level = |member: u32| balancer.plan[member as usize].len();
+pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: MemberIx) -> Vec<Steal> {
+    let level = |member: MemberIx| balancer.plan[member].len();
     let mut heap = Heap { scores: vec![None; balancer.plan.len()], nodes: vec![member] };
-    heap.scores[member as usize] = Some(Score {
+    heap.scores[member] = Some(Score {
         node: member,
         distance: 0,
-        partition: 0,
+        partition: PartitionIx::NONE,
         level: level(member),
         parent: member,
         original: false,
@@ -43,14 +44,14 @@ pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: u32) -> Vec<
                 heap.scores.iter().map(|score| score.map(|score| (score.parent, score.partition))).collect();
             return ways(&reached, member, current.node);
         }
-        for &topic in &graph.reads[current.node as usize] {
-            for partition in balancer.starts[topic as usize]..balancer.starts[topic as usize + 1] {
-                let owner = balancer.owner[partition as usize];
+        for &topic in &graph.reads[current.node] {
+            for partition in balancer.row.of(topic) {
+                let owner = balancer.owner[partition];
                 let original = owner.original == current.node;
-                let known = heap.scores[owner.member as usize];
+                let known = heap.scores[owner.member];
                 let place = known.map_or(heap.nodes.len(), |score| score.place);
                 if known.is_none_or(|score| !score.done && !score.original && original) {
-                    heap.scores[owner.member as usize] = Some(Score {
+                    heap.scores[owner.member] = Some(Score {
                         node: owner.member,
                         distance: current.distance + 1,
                         partition,
@@ -75,7 +76,7 @@ pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: u32) -> Vec<
 
 impl Heap {
     fn score(&self, place: usize) -> Option<Score> {
-        self.nodes.get(place).and_then(|&node| self.scores[node as usize])
+        self.nodes.get(place).and_then(|&node| self.scores[node])
     }
 
     /// `pathHeap.Less`: of two members that would take back their own, neither comes first.
@@ -88,7 +89,7 @@ impl Heap {
     fn swap(&mut self, one: usize, other: usize) {
         self.nodes.swap(one, other);
         for place in [one, other] {
-            let node = self.nodes[place] as usize;
+            let node = self.nodes[place];
             if let Some(score) = &mut self.scores[node] {
                 score.place = place;
             }
@@ -100,7 +101,7 @@ impl Heap {
         self.swap(0, last);
         self.down(0, last);
         let node = self.nodes.pop()?;
-        let score = self.scores[node as usize].as_mut()?;
+        let score = self.scores[node].as_mut()?;
         score.done = true;
         Some(*score)
     }

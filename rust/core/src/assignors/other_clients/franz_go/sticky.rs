@@ -1,13 +1,14 @@
 //! The steps of a sticky balancing (`sticky.go`), over numbers: topics in one of the orders of Go's map, members as the
 //! leader sorts them.
 
-use super::balancer::{Balancer, NOBODY, RackNumbers};
+use super::balancer::{Balancer, RackNumbers};
 use super::levels::Levels;
 use super::steal_graph::StealGraph;
 use super::{FranzVersion, cooperative, repair, static_first, steal_graph_1_21, unassigned};
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
+use crate::index::{MemberIx, PartitionIx, indices, numbered};
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if an old franz-go panics.
 pub(super) fn assign(
@@ -16,11 +17,11 @@ pub(super) fn assign(
     racks: bool,
     cooperative: bool,
     draws: &mut GoDraws,
-) -> Option<Vec<Vec<u32>>> {
+) -> Option<Vec<Vec<PartitionIx>>> {
     let members = static_first(group);
     let mut topics = GoMap::new(draws, 0);
     for &member in &members {
-        let mut subscribed = group.subscribed.get(member as usize).to_vec();
+        let mut subscribed = group.subscribed.get(member).to_vec();
         subscribed.sort_unstable();
         for topic in subscribed {
             topics.put(topic);
@@ -28,10 +29,10 @@ pub(super) fn assign(
     }
     let mut known = topics.walk(draws);
     let hint = known.len();
-    known.retain(|&topic| !group.partitions(topic as usize).is_empty());
+    known.retain(|&topic| group.row.count(topic) > 0);
     let counts = GoMap::of(draws, hint, known);
-    let mut balancer = Balancer::new(group, &members, counts.walk(draws));
-    if !balancer.topic_of.is_empty() {
+    let mut balancer = Balancer::new(group, &members, counts.walk(draws))?;
+    if balancer.row.len() > 0 {
         if racks {
             let order = counts.walk(draws);
             let order = GoMap::of(draws, order.len(), order).walk(draws);
@@ -49,20 +50,17 @@ pub(super) fn assign(
 /// Whether the order of Go's maps may matter: if members read several topics with partitions.
 pub(super) fn has_choice(group: &GoGroup<'_>) -> bool {
     let stale = group.owned.offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]).count() > 1;
-    let topics = (0..group.topics()).filter(|&topic| !group.partitions(topic).is_empty()).count();
+    let topics = group.topics().filter(|&topic| group.row.count(topic) > 0).count();
     topics > 1 || (stale && doubly_claimed(group) > 1)
 }
 
 /// How many partitions are claimed by more than one member.
 pub(super) fn doubly_claimed(group: &GoGroup<'_>) -> usize {
-    let mut claims = vec![NOBODY; group.topic_of.len()];
-    let mut twice = vec![false; claims.len()];
-    for member in 0..group.members() {
+    let (mut once, mut twice) = (vec![false; group.row.len()], vec![false; group.row.len()]);
+    for member in group.by_id() {
         for &(topic, number) in group.owned.get(member) {
-            if let Some(partition) = group.partition(topic, number) {
-                let claim = &mut claims[partition as usize];
-                twice[partition as usize] |= *claim != NOBODY;
-                *claim = 0;
+            if let Some(partition) = group.row.at(topic, number) {
+                twice[partition] |= std::mem::replace(&mut once[partition], true);
             }
         }
     }
@@ -73,7 +71,7 @@ impl Balancer {
     fn balance(
         &mut self,
         group: &GoGroup<'_>,
-        members: &[u32],
+        members: &[MemberIx],
         version: FranzVersion,
         draws: &mut GoDraws,
     ) -> Option<()> {
@@ -83,7 +81,7 @@ impl Balancer {
         self.give_back_stales(&stales, version)?;
         self.original = self.owner.iter().map(|owner| owner.original).collect();
         if version < FranzVersion::V1_22 {
-            for member in 0..self.plan.len() {
+            for member in indices::<MemberIx>(self.plan.len()) {
                 self.sort_by_number(member);
             }
         }
@@ -101,16 +99,11 @@ impl Balancer {
     }
 
     /// `topicPotentials`; before 1.22, a member that names a topic twice counts as two.
-    fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[u32], version: FranzVersion) {
-        let mut topics = vec![None; group.topics()];
-        for (topic, &name) in self.names.iter().enumerate() {
-            topics[name as usize] = Some(topic);
-        }
+    fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[MemberIx], version: FranzVersion) {
+        let topics = self.topics(group);
         self.subscribers = vec![Vec::new(); self.names.len()];
-        for (number, &member) in (0..).zip(members) {
-            for topic in
-                group.subscribed.get(member as usize).iter().filter_map(|&name| topics[name as usize])
-            {
+        for (number, &member) in numbered(members) {
+            for topic in group.subscribed.get(member).iter().filter_map(|&name| topics[name]) {
                 let subscribers = &mut self.subscribers[topic];
                 if version < FranzVersion::V1_22 || subscribers.last() != Some(&number) {
                     subscribers.push(number);
@@ -121,12 +114,10 @@ impl Balancer {
     }
 
     /// `sortMemberByLiteralPartNum`: by the partition's number, then by topic.
-    fn sort_by_number(&mut self, member: usize) {
-        let (starts, topic_of, names) = (&self.starts, &self.topic_of, &self.names);
-        self.plan[member].sort_unstable_by_key(|&partition| {
-            let topic = topic_of[partition as usize] as usize;
-            (partition - starts[topic], names[topic])
-        });
+    fn sort_by_number(&mut self, member: MemberIx) {
+        let (row, names) = (&self.row, &self.names);
+        self.plan[member]
+            .sort_unstable_by_key(|&partition| (row.number(partition), names[row.topic(partition)]));
     }
 
     /// `balance` where all read the same: from the most loaded to the least loaded.
@@ -135,7 +126,7 @@ impl Balancer {
             return;
         }
         if version >= FranzVersion::V1_22 {
-            for member in 0..self.plan.len() {
+            for member in indices::<MemberIx>(self.plan.len()) {
                 if self.plan[member].len() > levels.lowest() + 1 {
                     self.sort_by_number(member);
                 }
@@ -143,8 +134,8 @@ impl Balancer {
         }
         while levels.highest() > levels.lowest() + 1 {
             for (to, from) in levels.meet() {
-                let partition = self.plan[from as usize].pop();
-                self.plan[to as usize].extend(partition);
+                let partition = self.plan[from].pop();
+                self.plan[to].extend(partition);
             }
         }
     }
@@ -169,15 +160,20 @@ impl Balancer {
                     continue;
                 }
                 for (from, to, partition) in path {
-                    let loads = [from, to].map(|member| self.plan[member as usize].len());
+                    let loads = [from, to].map(|member| self.plan[member].len());
                     self.remove(from, partition)?;
-                    self.plan[to as usize].push(partition);
+                    self.plan[to].push(partition);
                     for (member, load) in [from, to].into_iter().zip(loads) {
                         levels.remove(load, member);
-                        levels.add(self.plan[member as usize].len(), member);
+                        levels.add(self.plan[member].len(), member);
                     }
-                    graph.change_owner(&self.topic_of, partition, self.owner[partition as usize].member, to);
-                    self.owner[partition as usize].member = to;
+                    graph.change_owner(
+                        self.row.topic(partition),
+                        partition,
+                        self.owner[partition].member,
+                        to,
+                    );
+                    self.owner[partition].member = to;
                 }
                 if !levels.has(high) {
                     break;

@@ -1,7 +1,8 @@
 //! Partitions that nobody had go to the least loaded member that reads the topic, by heaps as in franz-go.
 
 use super::FranzVersion;
-use super::balancer::{Balancer, NOBODY, RackNumbers};
+use super::balancer::{Balancer, RackNumbers};
+use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// Gives every partition that nobody has to a member.
 pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
@@ -27,7 +28,7 @@ pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
 /// `assignRackAware`: to the least loaded member in the rack of the partition's leader, up to an even share.
 fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
     let Some(racks) = balancer.racks.take() else { return };
-    let (partitions, members) = (balancer.topic_of.len(), balancer.plan.len());
+    let (partitions, members) = (balancer.row.len(), balancer.plan.len());
     let most =
         if version < FranzVersion::V1_22 { partitions.div_ceil(members) } else { partitions / members };
     let mut heaps = by_rack(&racks, &balancer.subscribers[0]);
@@ -35,14 +36,14 @@ fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
         initialize(heap, &balancer.plan);
     }
     for partition in balancer.unowned() {
-        let rack = racks.partitions[partition as usize];
+        let rack = racks.partitions[partition];
         let heap = &mut heaps[rack as usize];
-        let candidate = heap.first().copied().filter(|&member| balancer.plan[member as usize].len() < most);
+        let candidate = heap.first().copied().filter(|&member| balancer.plan[member].len() < most);
         if let Some(member) = candidate.filter(|_| rack != 0) {
             balancer.give(partition, member);
             sift_down(heap, 0, &balancer.plan);
             if version < FranzVersion::V1_22 {
-                balancer.owner[partition as usize].original = member;
+                balancer.owner[partition].original = member;
             }
         }
     }
@@ -52,21 +53,21 @@ fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
 /// `assignUnassignedComplex`: a heap for each topic, or with racks for each topic and rack.
 fn by_heaps(balancer: &mut Balancer) {
     let racks = balancer.racks.take();
-    let (mut heaps, mut topic) = (Vec::new(), NOBODY);
+    let (mut heaps, mut topic) = (Vec::new(), TopicIx::NONE);
     for partition in balancer.unowned() {
-        let own = balancer.topic_of[partition as usize];
+        let own = balancer.row.topic(partition);
         if own != topic {
             topic = own;
-            let subscribers = &balancer.subscribers[topic as usize];
+            let subscribers = &balancer.subscribers[topic];
             heaps =
                 racks.as_ref().map_or_else(|| vec![subscribers.clone()], |racks| by_rack(racks, subscribers));
             for heap in &mut heaps {
                 initialize(heap, &balancer.plan);
             }
         }
-        let load = |heap: &Vec<u32>| heap.first().map(|&member| balancer.plan[member as usize].len());
+        let load = |heap: &Vec<MemberIx>| heap.first().map(|&member| balancer.plan[member].len());
         let Some(least) = heaps.iter().filter_map(load).min() else { continue };
-        let own = racks.as_ref().map_or(0, |racks| racks.partitions[partition as usize] as usize);
+        let own = racks.as_ref().map_or(0, |racks| racks.partitions[partition] as usize);
         let best = if own != 0 && load(&heaps[own]) == Some(least) {
             Some(own)
         } else {
@@ -83,14 +84,13 @@ fn by_heaps(balancer: &mut Balancer) {
 /// The same before 1.22: the first one of the least loaded, or the first one in the rack of the partition's leader.
 fn by_scanning(balancer: &mut Balancer) {
     for partition in balancer.unowned() {
-        let topic = balancer.topic_of[partition as usize];
-        let rack = balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition as usize]);
-        let elsewhere = |member: u32| {
-            rack == 0 || balancer.racks.as_ref().is_none_or(|racks| racks.members[member as usize] != rack)
+        let topic = balancer.row.topic(partition);
+        let rack = balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition]);
+        let elsewhere = |member: MemberIx| {
+            rack == 0 || balancer.racks.as_ref().is_none_or(|racks| racks.members[member] != rack)
         };
-        let subscribers = balancer.subscribers[topic as usize].iter().copied();
-        let best =
-            subscribers.min_by_key(|&member| (balancer.plan[member as usize].len(), elsewhere(member)));
+        let subscribers = balancer.subscribers[topic].iter().copied();
+        let best = subscribers.min_by_key(|&member| (balancer.plan[member].len(), elsewhere(member)));
         if let Some(member) = best {
             balancer.give(partition, member);
         }
@@ -98,24 +98,24 @@ fn by_scanning(balancer: &mut Balancer) {
 }
 
 /// Members by rack; rack 0 has those without one.
-fn by_rack(racks: &RackNumbers, members: &[u32]) -> Vec<Vec<u32>> {
+fn by_rack(racks: &RackNumbers, members: &[MemberIx]) -> Vec<Vec<MemberIx>> {
     let mut heaps = vec![Vec::new(); racks.count + 1];
     for &member in members {
-        heaps[racks.members[member as usize] as usize].push(member);
+        heaps[racks.members[member] as usize].push(member);
     }
     heaps
 }
 
 /// `membersByPartitions.init`: a heap by how many partitions members have.
-fn initialize(heap: &mut [u32], plan: &[Vec<u32>]) {
+fn initialize(heap: &mut [MemberIx], plan: &[Vec<PartitionIx>]) {
     for node in (0..heap.len() / 2).rev() {
         sift_down(heap, node, plan);
     }
 }
 
 /// `membersByPartitions.down`.
-fn sift_down(heap: &mut [u32], mut node: usize, plan: &[Vec<u32>]) {
-    let load = |member: u32| plan[member as usize].len();
+fn sift_down(heap: &mut [MemberIx], mut node: usize, plan: &[Vec<PartitionIx>]) {
+    let load = |member: MemberIx| plan[member].len();
     loop {
         let (left, right) = (2 * node + 1, 2 * node + 2);
         if left >= heap.len() {

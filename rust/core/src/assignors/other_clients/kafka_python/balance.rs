@@ -1,14 +1,13 @@
 //! Partitions given to members and moved between them until that is balanced (`StickyAssignmentExecutor.balance`).
 
+use super::ClientRules;
 use super::claims::EarlierOwners;
 use super::hash_order::HashOrder;
-use super::movements::KafkaPythonMovements;
-use super::readers::SubscriptionReaders;
-use super::rules::ClientRules;
-use crate::assignors::client::sorted_members::SortedMembers;
-use crate::assignors::input::NONE;
-use crate::assignors::other_clients::gains::Gains;
+use crate::assignors::client::balance::pair_differences;
+use crate::assignors::movements::Movements;
+use crate::assignors::other_clients::holdings::{Holdings, Readers};
 use crate::assignors::other_clients::numbered::Numbered;
+use crate::index::{MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// From this round on, it checks whether rounds repeat.
@@ -16,24 +15,13 @@ const LONG: u64 = 8;
 
 /// The state of one balancing.
 pub(super) struct KafkaPythonBalance<'a> {
-    group: &'a Numbered<'a>,
-    readers: SubscriptionReaders,
+    now: Holdings<'a>,
     hashes: HashOrder,
     rules: ClientRules,
-    /// By member, its partitions.
-    lists: Vec<Vec<u32>>,
-    /// By partition, its owner.
-    owner: Vec<u32>,
-    previous: Vec<Option<u32>>,
-    /// Members that do not take part, and are no longer in `sorted`.
-    fixed: Vec<bool>,
+    previous: Vec<Option<MemberIx>>,
     /// Fixed members that Python's `defaultdict` created again, without partitions, when it was asked for them.
     ghosts: Vec<bool>,
-    /// By number of partitions, then by id.
-    sorted: SortedMembers,
-    movements: KafkaPythonMovements,
-    /// The last found member that could gain, and the partition.
-    gaining: Option<(u32, u32)>,
+    movements: Movements<Vec<PartitionIx>>,
     revokes: bool,
 }
 
@@ -41,97 +29,74 @@ impl<'a> KafkaPythonBalance<'a> {
     pub(super) fn new(
         group: &'a Numbered<'a>,
         before: EarlierOwners,
-        readers: SubscriptionReaders,
+        readers: Readers,
         hashes: HashOrder,
         rules: ClientRules,
     ) -> Self {
-        let mut balance = Self {
-            group,
-            hashes,
-            rules,
-            lists: before.lists,
-            owner: vec![NONE; group.partitions()],
-            previous: before.previous,
-            fixed: vec![false; group.members()],
-            ghosts: vec![false; group.members()],
-            sorted: SortedMembers::new(&[], |_| false),
-            movements: KafkaPythonMovements::default(),
-            gaining: None,
-            revokes: false,
-            readers,
-        };
-        for (member, list) in (0..).zip(&mut balance.lists) {
+        let mut now = Holdings::new(group, readers, before.lists);
+        let mut revokes = false;
+        for (member, list) in numbered(&mut now.lists) {
             let count = list.len();
-            list.retain(|&partition| balance.readers.reads(member, group.topic_of[partition as usize]));
-            balance.revokes |= list.len() < count;
+            list.retain(|&partition| now.readers.reads(member, group.row.topic(partition)));
+            revokes |= list.len() < count;
             for &partition in &*list {
-                balance.owner[partition as usize] = member;
+                now.owner[partition] = member;
             }
         }
-        balance.sorted = balance.sorted_members();
-        balance
-    }
-
-    /// The members that take part.
-    fn sorted_members(&self) -> SortedMembers {
-        let counts: Vec<_> = self.lists.iter().map(Vec::len).collect();
-        SortedMembers::new(&counts, |member| self.fixed[member as usize])
+        now.sort_members();
+        Self {
+            now,
+            hashes,
+            rules,
+            previous: before.previous,
+            ghosts: vec![false; group.members()],
+            movements: Movements::new(group.row.len()),
+            revokes,
+        }
     }
 
     /// Balances; the argument has all partitions in the order in which they are considered.
-    pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<(Vec<Vec<u32>>, HashOrder)> {
-        let mut unassigned: Vec<u32> =
-            partitions.iter().copied().filter(|&each| self.owner[each as usize] == NONE).collect();
-        let is_initial = self.sorted.bounds().is_none_or(|(_, most)| most == 0);
+    pub(super) fn run(
+        mut self,
+        mut partitions: Vec<PartitionIx>,
+    ) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
+        let mut unassigned: Vec<PartitionIx> =
+            partitions.iter().copied().filter(|&each| self.now.owner[each] == MemberIx::NONE).collect();
+        let is_initial = self.now.sorted.bounds().is_none_or(|(_, most)| most == 0);
         for &partition in &unassigned {
-            let topic = self.topic(partition);
-            let reader = self.sorted.iter().find(|&(_, member)| self.readers.reads(member, topic));
-            if let Some((_, member)) = reader {
-                self.give(partition, member);
+            if let Some(member) = self.now.taker(partition, usize::MAX) {
+                self.now.give(partition, member);
             }
         }
-        partitions.retain(|&partition| self.is_shared(partition));
-        unassigned.retain(|&partition| self.is_shared(partition));
-        for member in 0..self.lists.len() {
-            let list = &self.lists[member];
-            let has_all = list.len() >= self.readers.most[member];
-            self.fixed[member] = has_all && !list.iter().any(|&partition| self.is_shared(partition));
-        }
-        self.sorted = self.sorted_members();
-        let before = (self.lists.clone(), self.score(&self.lists));
+        partitions.retain(|&partition| self.now.is_shared(partition));
+        unassigned.retain(|&partition| self.now.is_shared(partition));
+        self.now.set_fixed_aside();
+        let before = (self.now.lists.clone(), self.score(&self.now.lists));
         if !self.revokes {
             self.reassign(&unassigned)?;
         }
-        if self.reassign(&partitions)? && !is_initial && self.score(&self.lists) >= before.1 {
-            self.lists = before.0;
+        if self.reassign(&partitions)? && !is_initial && self.score(&self.now.lists) >= before.1 {
+            self.now.lists = before.0;
         }
-        Ok((self.lists, self.hashes))
-    }
-
-    fn topic(&self, partition: u32) -> u32 {
-        self.group.topic_of[partition as usize]
-    }
-
-    fn is_shared(&self, partition: u32) -> bool {
-        self.readers.of_topic[self.topic(partition) as usize].len() >= 2
+        Ok((self.now.lists, self.hashes))
     }
 
     /// Moves partitions until a round moves none; returns whether any has moved. Repeating rounds never end.
-    fn reassign(&mut self, partitions: &[u32]) -> Result<bool> {
+    fn reassign(&mut self, partitions: &[PartitionIx]) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
-            let now = (&self.lists, &self.movements);
-            if seen.as_ref().is_some_and(|(lists, movements)| now == (lists, movements)) {
+            let state = (&self.now.lists, &self.movements);
+            if seen.as_ref().is_some_and(|(lists, movements)| state == (lists, movements)) {
                 let reason = "the client moves its partitions in a circle, for ever".to_owned();
                 return Err(Error::ClientFails { assignor: self.rules.assignor, reason });
             }
             if round >= LONG && round.is_power_of_two() {
-                seen = Some((self.lists.clone(), self.movements.clone()));
+                seen = Some((self.now.lists.clone(), self.movements.clone()));
             }
             let mut changed = false;
             for &partition in partitions {
-                if self.is_balanced() {
+                if self.now.is_even() || self.now.is_balanced() {
                     break;
                 }
                 changed |= self.move_on(partition)?;
@@ -144,15 +109,15 @@ impl<'a> KafkaPythonBalance<'a> {
         Ok(moved)
     }
 
-    fn move_on(&mut self, partition: u32) -> Result<bool> {
-        let has = self.lists[self.owner[partition as usize] as usize].len();
-        if let Some(previous) = self.previous[partition as usize] {
-            let is_fixed = self.fixed[previous as usize];
-            self.ghosts[previous as usize] |= is_fixed;
-            let count = if is_fixed { 0 } else { self.lists[previous as usize].len() };
+    fn move_on(&mut self, partition: PartitionIx) -> Result<bool> {
+        let has = self.now.lists[self.now.owner[partition]].len();
+        if let Some(previous) = self.previous[partition] {
+            let is_fixed = self.now.fixed[previous];
+            self.ghosts[previous] |= is_fixed;
+            let count = if is_fixed { 0 } else { self.now.lists[previous].len() };
             if has > count + 1 {
                 if is_fixed {
-                    let member = self.group.input.members[self.group.places[previous as usize] as usize];
+                    let member = self.now.group.id(previous);
                     let reason = format!(
                         "member {member:?} owned in an older generation what it cannot get back, upon which the client \
                          throws KeyError"
@@ -163,70 +128,47 @@ impl<'a> KafkaPythonBalance<'a> {
                 return Ok(true);
             }
         }
-        let topic = self.topic(partition);
-        let reads = |&(_, member): &(usize, u32)| self.readers.reads(member, topic);
-        let fewer = self.sorted.iter().take_while(|&(count, _)| count + 1 < has).find(reads);
-        let Some((_, member)) = fewer else { return Ok(false) };
-        self.move_to(partition, member);
-        Ok(true)
+        let taker = self.now.taker(partition, has);
+        if let Some(member) = taker {
+            self.move_to(partition, member);
+        }
+        Ok(taker.is_some())
     }
 
-    fn move_to(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
-        let substitute = self.movements.instead(self.group, &mut self.hashes, partition, owner, member);
-        let other = self.owner[substitute as usize];
+    fn move_to(&mut self, partition: PartitionIx, member: MemberIx) {
+        let owner = self.now.owner[partition];
+        let opposite = self.movements.opposite(self.now.group.row.topic(partition), partition, owner, member);
+        let substitute = opposite.and_then(|set| self.hashes.first(set)).unwrap_or(partition);
+        let other = self.now.owner[substitute];
         if self.rules.undoes_both && other != owner {
             self.process(partition, other);
         }
         self.process(substitute, member);
     }
 
-    fn process(&mut self, partition: u32, member: u32) {
-        let owner = self.owner[partition as usize];
-        self.movements.record(self.group, partition, owner, member);
-        self.lists[owner as usize].retain(|&other| other != partition);
-        self.sorted.down(owner);
-        self.give(partition, member);
-    }
-
-    fn give(&mut self, partition: u32, member: u32) {
-        self.lists[member as usize].push(partition);
-        self.owner[partition as usize] = member;
-        self.sorted.up(member);
-    }
-
-    /// `_is_balanced`.
-    fn is_balanced(&mut self) -> bool {
-        if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
-            return true;
-        }
-        let gains = Gains {
-            group: self.group,
-            lists: &self.lists,
-            owner: &self.owner,
-            topics: &self.readers.topics,
-            most: &self.readers.most,
+    fn process(&mut self, partition: PartitionIx, member: MemberIx) {
+        let owner = self.now.owner[partition];
+        let leave = |set: &mut Vec<PartitionIx>| {
+            set.retain(|&other| other != partition);
+            set.is_empty()
         };
-        self.gaining = gains.find(&self.sorted, self.gaining);
-        self.gaining.is_none()
+        let topic = self.now.group.row.topic(partition);
+        if let Some(set) = self.movements.record(topic, partition, (owner, member), leave, Vec::new) {
+            set.push(partition);
+        }
+        self.now.lists[owner].retain(|&other| other != partition);
+        self.now.sorted.down(owner);
+        self.now.give(partition, member);
     }
 
     /// `_get_balance_score`: the differences of all pairs of members.
-    fn score(&self, lists: &[Vec<u32>]) -> i128 {
-        let counted = lists.iter().zip(self.fixed.iter().zip(&self.ghosts));
-        let mut counts: Vec<i128> = counted
-            .filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {
-                (false, _) => i128::try_from(list.len()).ok(),
-                (true, true) => Some(0),
-                (true, false) => None,
-            })
-            .collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0, 0);
-        for (members, count) in (0..).zip(counts) {
-            score += count * members - sum;
-            sum += count;
-        }
-        score
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i64 {
+        let counted = lists.iter().zip(self.now.fixed.iter().zip(&self.ghosts));
+        let counts = counted.filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {
+            (false, _) => i64::try_from(list.len()).ok(),
+            (true, true) => Some(0),
+            (true, false) => None,
+        });
+        pair_differences(counts.collect())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::assignors::Input;
 use crate::assignors::other_clients::numbered::Numbered;
+use crate::index::{MemberIx, PartitionIx};
 
 /// A member's claims as the leader reads them: a topic's place in the input, and a partition.
 pub(super) struct MemberClaims {
@@ -53,18 +54,18 @@ pub(super) struct EarlierOwners {
     /// Whether nobody claims anything, not even a missing partition.
     pub(super) is_fresh: bool,
     /// By member, its partitions in the order in which they were first claimed by anybody.
-    pub(super) lists: Vec<Vec<u32>>,
+    pub(super) lists: Vec<Vec<PartitionIx>>,
     /// By partition, who had it in the generation before.
-    pub(super) previous: Vec<Option<u32>>,
+    pub(super) previous: Vec<Option<MemberIx>>,
 }
 
 impl EarlierOwners {
     pub(super) fn new(group: &Numbered<'_>, claims: &[MemberClaims]) -> Self {
-        let mut claimants: Vec<Vec<(i32, u32)>> = vec![Vec::new(); group.partitions()];
+        let mut claimants: Vec<Vec<(i32, MemberIx)>> = vec![Vec::new(); group.row.len()];
         let mut order = Vec::new();
         for (&member, MemberClaims { generation, partitions }) in group.numbers.iter().zip(claims) {
             for partition in partitions.iter().filter_map(|&pair| group.partition(pair)) {
-                let known = &mut claimants[partition as usize];
+                let known = &mut claimants[partition];
                 if known.is_empty() {
                     order.push(partition);
                 }
@@ -79,13 +80,13 @@ impl EarlierOwners {
         let mut before = Self {
             is_fresh: claims.iter().all(|claims| claims.partitions.is_empty()),
             lists: vec![Vec::new(); group.members()],
-            previous: vec![None; group.partitions()],
+            previous: vec![None; group.row.len()],
         };
         for partition in order {
-            let known = &mut claimants[partition as usize];
+            let known = &mut claimants[partition];
             known.sort_by_key(|&(generation, _)| std::cmp::Reverse(generation));
-            before.lists[known[0].1 as usize].push(partition);
-            before.previous[partition as usize] = known.get(1).map(|&(_, member)| member);
+            before.lists[known[0].1].push(partition);
+            before.previous[partition] = known.get(1).map(|&(_, member)| member);
         }
         before
     }

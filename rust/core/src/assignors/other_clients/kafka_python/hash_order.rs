@@ -1,6 +1,8 @@
 //! The order of Python's sets of partitions, which differs from process to process (PYTHONHASHSEED).
 
 use crate::assignors::Chance;
+use crate::go::draws::{GAMMA, mixed};
+use crate::index::PartitionIx;
 
 /// The order for a seed.
 pub(super) struct HashOrder {
@@ -14,7 +16,7 @@ impl HashOrder {
     }
 
     /// The partition that a set of these yields first.
-    pub(super) fn first(&mut self, set: &[u32]) -> Option<u32> {
+    pub(super) fn first(&mut self, set: &[PartitionIx]) -> Option<PartitionIx> {
         self.has_chosen |= set.len() > 1;
         set.iter().copied().min_by_key(|&partition| self.hash(partition))
     }
@@ -25,12 +27,7 @@ impl HashOrder {
         self.has_chosen.then_some(Chance { why, same: &[] })
     }
 
-    /// The finalizer of `SplitMix64`.
-    fn hash(&self, partition: u32) -> u64 {
-        let mut mixed =
-            self.seed.wrapping_add((u64::from(partition) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    fn hash(&self, partition: PartitionIx) -> u64 {
+        mixed(self.seed.wrapping_add((u64::from(partition.0) + 1).wrapping_mul(GAMMA)))
     }
 }

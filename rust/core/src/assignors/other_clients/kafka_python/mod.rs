@@ -4,13 +4,17 @@ mod balance;
 mod claims;
 mod eager;
 mod hash_order;
-mod movements;
-mod readers;
-mod rules;
 mod sticky;
 
 use super::ClientAssignor;
-use rules::ClientRules;
+
+/// What differs between kafka-python, its versions and aiokafka.
+#[derive(Clone, Copy)]
+struct ClientRules {
+    assignor: &'static str,
+    /// Whether a substitute that moved earlier moves back together with the partition, or moves on alone.
+    undoes_both: bool,
+}
 
 /// Those of kafka-python: 2.3.0 added static members, 3.0.0 `cooperative-sticky`, and 3.0.12 stopped circles.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[

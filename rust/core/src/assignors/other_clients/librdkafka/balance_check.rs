@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use super::balance::LibrdkafkaBalance;
 use super::fails::NAME;
 use super::version::LibrdkafkaVersion;
-use crate::assignors::other_clients::gains::Gains;
+use crate::assignors::client::balance::{in_32_bits, pair_differences};
+use crate::index::{MemberIx, PartitionIx};
 use crate::{Error, Result};
 
 impl LibrdkafkaBalance<'_> {
     /// `isBalanced`.
     pub(super) fn is_balanced(&mut self) -> Result<bool> {
-        if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
+        if self.now.is_even() {
             return Ok(true);
         }
         if self.leader.version != LibrdkafkaVersion::Today {
@@ -19,20 +20,18 @@ impl LibrdkafkaBalance<'_> {
         }
         if self.is_doubled {
             let loads = self.loads();
-            return Ok(!self.sorted.iter().any(|(count, member)| {
-                count != self.readers.most[member as usize] && self.gains_any(member, &loads)
+            return Ok(!self.now.sorted.iter().any(|(count, member)| {
+                count != self.now.readers.most[member] && self.gains_any(member, &loads)
             }));
         }
-        let is_unbalanced = self.gains().find(&self.sorted, self.gaining);
-        self.gaining = is_unbalanced;
-        Ok(is_unbalanced.is_none())
+        Ok(self.now.is_balanced())
     }
 
     /// The version before 2.6.1: both loops share one counter, so after a member with n partitions to read comes the
     /// one at place n + 1; members are skipped or visited twice.
     fn is_balanced_as_before(&self) -> Result<bool> {
         let loads = self.loads();
-        let members: Vec<_> = self.sorted.iter().collect();
+        let members: Vec<_> = self.now.sorted.iter().collect();
         let (mut place, mut seen) = (0, HashSet::new());
         while let Some(&(count, member)) = members.get(place) {
             if !seen.insert(place) {
@@ -40,7 +39,7 @@ impl LibrdkafkaBalance<'_> {
                               2.6.1 does not)";
                 return Err(Error::ClientFails { assignor: NAME, reason: reason.to_owned() });
             }
-            let most = self.readers.most[member as usize];
+            let most = self.now.readers.most[member];
             // 1.6 compares with the number of members.
             let all = if self.leader.version == LibrdkafkaVersion::UpTo16 {
                 self.leader.members.len()
@@ -59,54 +58,35 @@ impl LibrdkafkaBalance<'_> {
         Ok(true)
     }
 
-    fn gains(&self) -> Gains<'_> {
-        Gains {
-            group: &self.leader.group,
-            lists: &self.lists,
-            owner: &self.owner,
-            topics: &self.readers.topics,
-            most: &self.readers.most,
-        }
-    }
-
     /// By partition, how many its owner has; if it is in two lists, the first member that has it counts.
     fn loads(&self) -> Vec<usize> {
-        let mut loads = vec![0; self.owner.len()];
-        let members = self.leader.members.iter().rev().filter(|&&member| !self.fixed[member as usize]);
-        for list in members.map(|&member| &self.lists[member as usize]) {
+        let mut loads = vec![0; self.now.owner.len()];
+        let members = self.leader.members.iter().rev().filter(|&&member| !self.now.fixed[member]);
+        for list in members.map(|&member| &self.now.lists[member]) {
             for &partition in list {
-                loads[partition as usize] = list.len();
+                loads[partition] = list.len();
             }
         }
         loads
     }
 
     /// Whether a member could take a partition from one that has more.
-    fn gains_any(&self, member: u32, loads: &[usize]) -> bool {
-        let list = &self.lists[member as usize];
-        let topics = self.readers.topics[member as usize].iter();
-        let mut partitions = topics.flat_map(|&topic| self.leader.group.of_topic(topic));
-        partitions.any(|partition| loads[partition as usize] > list.len() && !list.contains(&partition))
+    fn gains_any(&self, member: MemberIx, loads: &[usize]) -> bool {
+        let list = &self.now.lists[member];
+        let topics = self.now.readers.topics[member].iter();
+        let mut partitions = topics.flat_map(|&topic| self.leader.group.row.of(topic));
+        partitions.any(|partition| loads[partition] > list.len() && !list.contains(&partition))
     }
 
     /// `getBalanceScore`: the differences of all pairs of members, in C's 32 bits.
-    pub(super) fn score(&self, lists: &[Vec<u32>]) -> i32 {
-        let mut counts: Vec<i64> = self.counts(lists).collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0_i64, 0_i64);
-        for (members, count) in (0_i64..).zip(counts) {
-            score = score.wrapping_add(count * members - sum);
-            sum += count;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "C's sum overflows the same way")]
-        let score = score as i32;
-        score
+    fn score(&self, lists: &[Vec<PartitionIx>]) -> i32 {
+        in_32_bits(pair_differences(self.counts(lists).collect()))
     }
 
     /// Whether the result is no better than before.
-    pub(super) fn is_no_better(&self, before: &[Vec<u32>]) -> bool {
+    pub(super) fn is_no_better(&self, before: &[Vec<PartitionIx>]) -> bool {
         if self.leader.version != LibrdkafkaVersion::UpTo16 {
-            return self.score(&self.lists) >= self.score(before);
+            return self.score(&self.now.lists) >= self.score(before);
         }
         // 1.6 keeps only the difference of the last pair. Its map is walked newest member first, and its copy with the
         // earlier state in the opposite order.
@@ -114,13 +94,13 @@ impl LibrdkafkaBalance<'_> {
             (Some(last), Some(one)) => (last - one).abs(),
             _ => 0,
         };
-        let now: Vec<_> = self.counts(&self.lists).collect();
+        let now: Vec<_> = self.counts(&self.now.lists).collect();
         apart(now.into_iter().rev().collect()) >= apart(self.counts(before).collect())
     }
 
     /// How many partitions the participating members have, in their order.
-    fn counts<'a>(&'a self, lists: &'a [Vec<u32>]) -> impl Iterator<Item = i64> + 'a {
-        let counted = self.leader.members.iter().filter(|&&member| !self.fixed[member as usize]);
-        counted.filter_map(|&member| i64::try_from(lists[member as usize].len()).ok())
+    fn counts<'a>(&'a self, lists: &'a [Vec<PartitionIx>]) -> impl Iterator<Item = i64> + 'a {
+        let counted = self.leader.members.iter().filter(|&&member| !self.now.fixed[member]);
+        counted.filter_map(|&member| i64::try_from(lists[member].len()).ok())
     }
 }

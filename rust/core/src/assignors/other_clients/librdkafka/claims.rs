@@ -4,19 +4,20 @@ use std::collections::HashMap;
 
 use super::leader::Leader;
 use super::version::LibrdkafkaVersion;
+use crate::index::{Ix, MemberIx, PartitionIx};
 
 /// Partitions that members own; missing ones are numbered after the existing ones.
 pub(super) struct LibrdkafkaClaims {
     /// By member, its claims, in its order.
-    pub(super) of: Vec<Vec<u32>>,
+    pub(super) of: Vec<Vec<PartitionIx>>,
     /// The missing partitions: a topic's place in the input, and a number.
     pub(super) absent: Vec<(u32, i32)>,
     /// By member, what it had in the highest generation.
-    pub(super) lists: Vec<Vec<u32>>,
+    pub(super) lists: Vec<Vec<PartitionIx>>,
     /// By partition, who had it in the generation before.
-    pub(super) previous: HashMap<u32, u32>,
+    pub(super) previous: HashMap<PartitionIx, MemberIx>,
     /// By partition, its last claimant in the order of members, unless two claim it in one generation.
-    pub(super) owner: HashMap<u32, u32>,
+    pub(super) owner: HashMap<PartitionIx, MemberIx>,
 }
 
 impl LibrdkafkaClaims {
@@ -31,17 +32,17 @@ impl LibrdkafkaClaims {
         };
         let mut numbers = HashMap::new();
         let mut order = Vec::new();
-        let mut claimants: HashMap<u32, Vec<(i32, u32)>> = HashMap::new();
+        let mut claimants: HashMap<PartitionIx, Vec<(i32, MemberIx)>> = HashMap::new();
         for &member in &leader.members {
-            let place = group.places[member as usize] as usize;
+            let place = group.place(member);
             for &pair in group.input.owned.get(place) {
                 let partition = group.partition(pair).unwrap_or_else(|| {
                     *numbers.entry(pair).or_insert_with(|| {
                         claims.absent.push(pair);
-                        u32::try_from(group.partitions() + claims.absent.len() - 1).unwrap_or(u32::MAX)
+                        PartitionIx::at(group.row.len() + claims.absent.len() - 1)
                     })
                 });
-                claims.of[member as usize].push(partition);
+                claims.of[member].push(partition);
                 if leader.version == LibrdkafkaVersion::UpTo16 {
                     // It looks at the new assignment, which is still empty.
                     continue;
@@ -60,7 +61,7 @@ impl LibrdkafkaClaims {
             if !leader.version.has_racks() {
                 // Without any generation, the first claimant has it, and the second counts as its previous owner.
                 if let [(_, first), later @ ..] = &known[..] {
-                    claims.lists[*first as usize].push(partition);
+                    claims.lists[*first].push(partition);
                     claims.previous.extend(later.first().map(|&(_, second)| (partition, second)));
                 }
                 continue;
@@ -74,7 +75,7 @@ impl LibrdkafkaClaims {
                 claims.previous.insert(partition, previous);
             }
             if let Some(&(_, member)) = known.last() {
-                claims.lists[member as usize].push(partition);
+                claims.lists[member].push(partition);
             }
         }
         claims

@@ -7,10 +7,11 @@ use super::balance::LibrdkafkaBalance;
 use super::claims::LibrdkafkaClaims;
 use super::fails::{dies, dies_since};
 use super::leader::Leader;
-use super::readers::LibrdkafkaReaders;
 use super::version::LibrdkafkaVersion;
 use crate::assignors::other_clients::answer;
+use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::{Assignment, Input, NoRack};
+use crate::index::{Ix, MemberIx, PartitionIx, indices, numbered};
 use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
@@ -29,7 +30,7 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
         ));
     }
     if let Some(member) = without_rack_field(&leader) {
-        let member = input.members[leader.group.places[member as usize] as usize];
+        let member = leader.group.id(member);
         let reason = format!(
             "racks matter to this group and member {member:?} sends a subscription of a version before 3, which has no \
              rack, upon which librdkafka follows a null pointer"
@@ -37,20 +38,20 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
         return Err(dies_since("2.2.0", &reason));
     }
     let mut claims = LibrdkafkaClaims::new(&leader);
-    let readers = LibrdkafkaReaders::new(&leader);
+    let readers = leader.readers();
     let sorted = sorted_partitions(&leader, &mut claims, &readers);
     let lists = LibrdkafkaBalance::new(&leader, &claims, readers).run(sorted)?;
     let adjusted = adjust(&leader, &claims, &lists);
-    let pair = |&partition: &u32| match (partition as usize).checked_sub(leader.group.partitions()) {
+    let pair = |&partition: &PartitionIx| match (partition.place()).checked_sub(leader.group.row.len()) {
         Some(absent) => claims.absent[absent],
         None => leader.group.pair(partition),
     };
-    let of = |&number: &u32| adjusted[number as usize].iter().map(pair).collect();
+    let of = |&number: &MemberIx| adjusted[number].iter().map(pair).collect();
     Ok(answer(&leader.group.numbers.iter().map(of).collect::<Vec<_>>(), None))
 }
 
 /// A member that reads some topic and sends no rack, if racks matter (`rd_kafka_rack_info_new`).
-fn without_rack_field(leader: &Leader<'_>) -> Option<u32> {
+fn without_rack_field(leader: &Leader<'_>) -> Option<MemberIx> {
     let mut members = leader.topics.iter().flat_map(|topic| &topic.members).copied();
     let found =
         members.find(|&member| leader.rack(member).is_none() && leader.no_rack(member) == NoRack::Unsaid);
@@ -67,16 +68,16 @@ fn are_identical(leader: &Leader<'_>) -> bool {
 fn sorted_partitions(
     leader: &Leader<'_>,
     claims: &mut LibrdkafkaClaims,
-    readers: &LibrdkafkaReaders,
-) -> Vec<u32> {
+    readers: &Readers,
+) -> Vec<PartitionIx> {
     let group = &leader.group;
     if !are_identical(leader) {
-        let mut all: Vec<u32> = (0..).take(group.partitions()).collect();
-        all.sort_by_key(|&partition| readers.of_topic[group.topic_of[partition as usize] as usize].len());
+        let mut all: Vec<_> = indices(group.row.len()).collect();
+        all.sort_by_key(|&partition| readers.of_topic[group.row.topic(partition)].len());
         return all;
     }
-    let is_there = |partition: &u32| (*partition as usize) < group.partitions();
-    let mut lists: Vec<Vec<u32>> = claims
+    let is_there = |partition: &PartitionIx| partition.place() < group.row.len();
+    let mut lists: Vec<Vec<PartitionIx>> = claims
         .lists
         .iter_mut()
         .map(|list| {
@@ -84,23 +85,24 @@ fn sorted_partitions(
             list.iter().copied().filter(is_there).collect()
         })
         .collect();
-    let (mut sorted, mut taken) = (Vec::new(), vec![false; group.partitions()]);
-    let mut heap: BinaryHeap<_> = (0_u32..).zip(&lists).map(|(member, list)| (list.len(), member)).collect();
+    let (mut sorted, mut taken) = (Vec::new(), vec![false; group.row.len()]);
+    let mut heap: BinaryHeap<_> =
+        numbered(&lists).map(|(member, list): (MemberIx, _)| (list.len(), member)).collect();
     while let Some((_, member)) = heap.pop() {
-        let list = &mut lists[member as usize];
+        let list = &mut lists[member];
         if list.is_empty() {
             continue;
         }
         let back = list.iter().position(|partition| claims.previous.contains_key(partition));
         let partition = list.remove(back.unwrap_or(0));
-        taken[partition as usize] = true;
+        taken[partition] = true;
         sorted.push(partition);
         heap.push((list.len(), member));
     }
     let was_empty = sorted.is_empty();
     // Its map was filled in the order of the Metadata response's topics, and is walked newest entry first.
     for topic in leader.topics.iter().rev() {
-        sorted.extend(group.of_topic(topic.topic).rev().filter(|&partition| !taken[partition as usize]));
+        sorted.extend(group.row.of(topic.topic).rev().filter(|&partition| !taken[partition]));
     }
     if was_empty {
         sorted.sort_unstable();

@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 
 use super::version::LibrdkafkaVersion;
 use crate::Result;
+use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Input, NoRack};
+use crate::index::{MemberIx, TopicIx, indices};
 
 /// A member that names more topics is left out.
 const MOST_TOPICS: usize = 10_000;
@@ -15,7 +17,7 @@ pub(super) struct Leader<'a> {
     pub(super) group: Numbered<'a>,
     pub(super) version: LibrdkafkaVersion,
     /// The members that are not left out, in the order of the `JoinGroup` response.
-    pub(super) members: Vec<u32>,
+    pub(super) members: Vec<MemberIx>,
     /// The topics with their members, in the order of the Metadata response.
     pub(super) topics: Vec<ReadTopic>,
     /// By topic, then by partition, the racks of its replicas, sorted and each once.
@@ -24,8 +26,8 @@ pub(super) struct Leader<'a> {
 
 /// A topic that somebody subscribes to (`rd_kafka_assignor_topic_t`).
 pub(super) struct ReadTopic {
-    pub(super) topic: u32,
-    pub(super) members: Vec<u32>,
+    pub(super) topic: TopicIx,
+    pub(super) members: Vec<MemberIx>,
 }
 
 impl<'a> Leader<'a> {
@@ -34,47 +36,64 @@ impl<'a> Leader<'a> {
         let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&input.subscribed.get(place).len());
         let members: Vec<_> =
             (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
-        let mut topics: Vec<_> = (0..)
-            .take(group.topics.len())
+        let mut topics: Vec<_> = indices(group.topics.len())
             .map(|topic| ReadTopic {
                 topic,
                 members: members
                     .iter()
                     .copied()
-                    .filter(|&member| group.subscribed[member as usize].contains(&topic))
+                    .filter(|&member| group.subscribed[member].contains(&topic))
                     .collect(),
             })
             .filter(|topic| !topic.members.is_empty())
             .collect();
-        topics.sort_by_key(|topic| group.topics[topic.topic as usize]);
+        topics.sort_by_key(|topic| group.topics[topic.topic]);
         Ok(Self { racks: racks(&group, version), group, version, members, topics })
     }
 
     /// The racks of a partition's replicas.
-    pub(super) fn racks(&self, topic: u32, number: usize) -> &[u32] {
-        self.racks[topic as usize].get(number).map_or(&[], Vec::as_slice)
+    pub(super) fn racks(&self, topic: TopicIx, number: usize) -> &[u32] {
+        self.racks[topic].get(number).map_or(&[], Vec::as_slice)
     }
 
     /// A member's `client.rack`, unless it is empty, null or missing.
-    pub(super) fn rack(&self, member: u32) -> Option<u32> {
-        self.group.input.member_racks[self.group.places[member as usize] as usize]
+    pub(super) fn rack(&self, member: MemberIx) -> Option<u32> {
+        self.group.input.member_racks[self.group.place(member)]
     }
 
     /// How a member sends that it has no rack: librdkafka's own members send an empty one.
-    pub(super) fn no_rack(&self, member: u32) -> NoRack {
-        let place = self.group.places[member as usize] as usize;
+    pub(super) fn no_rack(&self, member: MemberIx) -> NoRack {
+        let place = self.group.place(member);
         self.group.input.no_racks.get(place).copied().unwrap_or(NoRack::Empty)
     }
 
     /// How many partitions a topic has.
-    pub(super) fn count(&self, topic: u32) -> usize {
-        self.group.of_topic(topic).len()
+    pub(super) fn count(&self, topic: TopicIx) -> usize {
+        self.group.row.of(topic).len()
+    }
+
+    /// Who may read what in a group of `cooperative-sticky`.
+    pub(super) fn readers(&self) -> Readers {
+        let mut readers = Readers {
+            of_topic: vec![Vec::new(); self.group.topics.len()],
+            topics: vec![Vec::new(); self.group.members()],
+            most: vec![0; self.group.members()],
+        };
+        let mut topics: Vec<_> = self.topics.iter().collect();
+        topics.sort_by_key(|topic| topic.topic);
+        for topic in topics {
+            for &member in &topic.members {
+                readers.topics[member].push(topic.topic);
+                readers.most[member] += self.count(topic.topic);
+            }
+            readers.of_topic[topic.topic].clone_from(&topic.members);
+        }
+        readers
     }
 
     /// `rd_kafka_group_member_cmp`: two static members by their instance IDs, all others by member ID.
-    pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
-        let instance =
-            |member: u32| self.group.input.instance_ids[self.group.places[member as usize] as usize];
+    pub(super) fn compare(&self, one: MemberIx, other: MemberIx) -> Ordering {
+        let instance = |member: MemberIx| self.group.input.instance_ids[self.group.place(member)];
         match (instance(one), instance(other)) {
             (Some(one), Some(other)) => one.cmp(other),
             _ => one.cmp(&other),
@@ -82,7 +101,7 @@ impl<'a> Leader<'a> {
     }
 
     /// Members as glibc's `qsort` leaves them.
-    pub(super) fn sorted(&self, members: &[u32]) -> Vec<u32> {
+    pub(super) fn sorted(&self, members: &[MemberIx]) -> Vec<MemberIx> {
         let mut sorted = members.to_vec();
         merge_sort(&mut sorted, &|one, other| self.compare(one, other));
         sorted
@@ -93,7 +112,7 @@ impl<'a> Leader<'a> {
         let mut of_members: Vec<_> =
             topics.iter().flat_map(|topic| &topic.members).filter_map(|&member| self.rack(member)).collect();
         of_members.sort_unstable();
-        let of_partitions = |topic: &ReadTopic| &self.racks[topic.topic as usize];
+        let of_partitions = |topic: &ReadTopic| &self.racks[topic.topic];
         let mut all: Vec<_> = topics.iter().flat_map(of_partitions).flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
@@ -110,24 +129,22 @@ fn racks(group: &Numbered<'_>, version: LibrdkafkaVersion) -> Vec<Vec<Vec<u32>>>
     if input.racks.is_empty() || !version.has_racks() {
         return vec![Vec::new(); group.topics.len()];
     }
-    let mut first = vec![0];
-    for &count in &input.partitions {
-        first.push(first[first.len() - 1] + count as usize);
-    }
+    let first = input.first_partitions();
     let of_topic = |&place: &u32| {
+        let place = place as usize;
         let once = |number| {
             let mut racks = input.racks.get(number).to_vec();
             racks.sort_unstable();
             racks.dedup();
             racks
         };
-        (first[place as usize]..first[place as usize + 1]).map(once).collect()
+        (first[place]..first[place] + input.partitions[place] as usize).map(once).collect()
     };
     group.topics.iter().map(of_topic).collect()
 }
 
 /// glibc's `msort_with_tmp`, for a comparison that need not be transitive.
-fn merge_sort(values: &mut [u32], compare: &impl Fn(u32, u32) -> Ordering) {
+fn merge_sort(values: &mut [MemberIx], compare: &impl Fn(MemberIx, MemberIx) -> Ordering) {
     if values.len() <= 1 {
         return;
     }

@@ -12,7 +12,6 @@ mod fails;
 mod leader;
 mod movements;
 mod range;
-mod readers;
 mod round_robin;
 mod version;
 

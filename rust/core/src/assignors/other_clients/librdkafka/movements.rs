@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::fails::dies;
 use crate::Result;
+use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// How many partitions a new list has room for, and by how many it grows.
 const ROOM: usize = 16;
@@ -15,17 +16,17 @@ const GROWTH: usize = 32;
 /// A partition that shall move.
 #[derive(Clone, Copy)]
 pub(super) struct Moved {
-    pub(super) topic: u32,
-    pub(super) partition: u32,
-    pub(super) from: u32,
-    pub(super) to: u32,
+    pub(super) topic: TopicIx,
+    pub(super) partition: PartitionIx,
+    pub(super) from: MemberIx,
+    pub(super) to: MemberIx,
 }
 
 /// A pointer to a partition.
 #[derive(Clone, Copy)]
 pub(super) enum Pointer {
     /// Into a list that does not change.
-    Lasting(u32),
+    Lasting(PartitionIx),
     /// To the first partition of a list of movements, valid as long as the list does not move in memory.
     First { list: usize, moves: usize },
 }
@@ -41,7 +42,7 @@ enum TopicName {
 /// The partitions that have moved from one member to another.
 struct MovementList {
     /// Each with the number of its copy of the topic's name.
-    partitions: Vec<(u32, usize)>,
+    partitions: Vec<(PartitionIx, usize)>,
     room: usize,
     /// How often it has moved in memory.
     moves: usize,
@@ -51,7 +52,7 @@ struct MovementList {
 /// A topic's movements: by source and destination the pair that the entry's key points to, and the list.
 struct OfTopic {
     name: TopicName,
-    ways: HashMap<(u32, u32), (usize, usize)>,
+    ways: HashMap<(MemberIx, MemberIx), (usize, usize)>,
 }
 
 /// An entry of `partitionMovements`.
@@ -64,10 +65,10 @@ struct MovedEntry {
 #[derive(Default)]
 pub(super) struct PointerMovements {
     /// By the partition whose hash code an entry has; the newest entry is last.
-    moved: HashMap<u32, Vec<MovedEntry>>,
-    topics: HashMap<u32, OfTopic>,
+    moved: HashMap<PartitionIx, Vec<MovedEntry>>,
+    topics: HashMap<TopicIx, OfTopic>,
     /// Source and destination, and whether the pair has been freed.
-    pairs: Vec<((u32, u32), bool)>,
+    pairs: Vec<((MemberIx, MemberIx), bool)>,
     lists: Vec<MovementList>,
     /// By number, whether a copy of a topic's name has been freed.
     names: Vec<bool>,
@@ -91,7 +92,7 @@ impl PointerMovements {
     }
 
     /// The partition that a pointer leads to.
-    pub(super) fn read(&self, pointer: Pointer) -> Result<u32> {
+    pub(super) fn read(&self, pointer: Pointer) -> Result<PartitionIx> {
         match pointer {
             Pointer::Lasting(partition) => Ok(partition),
             Pointer::First { list, moves } => {
@@ -105,7 +106,13 @@ impl PointerMovements {
     }
 
     /// `PartitionMovements_movePartition`; returns the partition to which the pointer finally leads.
-    pub(super) fn record(&mut self, pointer: Pointer, topic: u32, from: u32, to: u32) -> Result<u32> {
+    pub(super) fn record(
+        &mut self,
+        pointer: Pointer,
+        topic: TopicIx,
+        from: MemberIx,
+        to: MemberIx,
+    ) -> Result<PartitionIx> {
         let Some(entry) = self.entry(self.read(pointer)?)? else {
             self.add(pointer, topic, (from, to))?;
             return self.read(pointer);
@@ -123,7 +130,7 @@ impl PointerMovements {
     }
 
     /// `PartitionMovements_removeMovementRecordOfPartition`, which leaves the partition's own entry.
-    fn remove(&mut self, pointer: Pointer, topic: u32, pair: usize) -> Result<()> {
+    fn remove(&mut self, pointer: Pointer, topic: TopicIx, pair: usize) -> Result<()> {
         let partition = self.read(pointer)?;
         let way = self.pairs[pair].0;
         let Some(of_topic) = self.topic(topic)? else {
@@ -157,7 +164,7 @@ impl PointerMovements {
     }
 
     /// `PartitionMovements_addPartitionMovementRecord`.
-    fn add(&mut self, pointer: Pointer, topic: u32, way: (u32, u32)) -> Result<()> {
+    fn add(&mut self, pointer: Pointer, topic: TopicIx, way: (MemberIx, MemberIx)) -> Result<()> {
         let partition = self.read(pointer)?;
         let pair = self.pairs.len();
         self.pairs.push((way, false));
@@ -206,12 +213,12 @@ impl PointerMovements {
     }
 
     /// The newest entry whose key leads to a partition.
-    fn entry(&self, partition: u32) -> Result<Option<&MovedEntry>> {
+    fn entry(&self, partition: PartitionIx) -> Result<Option<&MovedEntry>> {
         let place = self.entry_place(partition)?;
         Ok(place.and_then(|place| self.moved.get(&partition)?.get(place)))
     }
 
-    fn entry_place(&self, partition: u32) -> Result<Option<usize>> {
+    fn entry_place(&self, partition: PartitionIx) -> Result<Option<usize>> {
         let entries = self.moved.get(&partition).map_or(&[][..], Vec::as_slice);
         for (place, entry) in entries.iter().enumerate().rev() {
             if self.read(entry.key)? == partition {
@@ -221,14 +228,14 @@ impl PointerMovements {
         Ok(None)
     }
 
-    fn topic(&self, topic: u32) -> Result<Option<&OfTopic>> {
+    fn topic(&self, topic: TopicIx) -> Result<Option<&OfTopic>> {
         match self.topics.get(&topic) {
             Some(OfTopic { name: TopicName::Of(name), .. }) if self.names[*name] => Err(freed()),
             found => Ok(found),
         }
     }
 
-    fn way(&self, topic: &OfTopic, way: (u32, u32)) -> Result<Option<usize>> {
+    fn way(&self, topic: &OfTopic, way: (MemberIx, MemberIx)) -> Result<Option<usize>> {
         match topic.ways.get(&way) {
             Some(&(pair, _)) if self.pairs[pair].1 => Err(freed()),
             found => Ok(found.map(|&(_, list)| list)),

@@ -4,6 +4,7 @@ use super::leader::{Leader, ReadTopic};
 use super::version::LibrdkafkaVersion;
 use crate::Result;
 use crate::assignors::{Assignment, Input};
+use crate::index::PartitionIx;
 
 /// `rd_kafka_range_assignor_assign_cb`.
 pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
@@ -76,9 +77,9 @@ impl<'a> DealtTopic<'a> {
         Some(self.leader.racks(self.topic.topic, number).contains(&rack))
     }
 
-    fn give(&mut self, place: usize, number: usize, lists: &mut [Vec<u32>]) {
-        let partition = self.leader.group.of_topic(self.topic.topic).nth(number);
-        lists[self.topic.members[place] as usize].extend(partition);
+    fn give(&mut self, place: usize, number: usize, lists: &mut [Vec<PartitionIx>]) {
+        let partition = self.leader.group.row.numbers(self.topic.topic).nth(number).map(PartitionIx);
+        lists[self.topic.members[place]].extend(partition);
         self.is_left[number] = false;
         self.counts[place] += 1;
         if self.counts[place] > self.share {
@@ -87,7 +88,7 @@ impl<'a> DealtTopic<'a> {
     }
 
     /// `rd_kafka_assign_ranges`: by rack, a member without one takes any partition.
-    fn deal_ranges(&mut self, lists: &mut [Vec<u32>], by_rack: bool) {
+    fn deal_ranges(&mut self, lists: &mut [Vec<PartitionIx>], by_rack: bool) {
         for place in 0..self.topic.members.len() {
             let room = self.room(place);
             let may = |number: &usize| {
@@ -103,7 +104,7 @@ impl<'a> DealtTopic<'a> {
 
 /// `rd_kafka_assign_co_partitioned`: a partition number of all the topics goes to the first member that is near all of
 /// them and has room in each; a member without a rack is near none.
-fn deal_co_partitioned(states: &mut [DealtTopic<'_>], lists: &mut [Vec<u32>]) {
+fn deal_co_partitioned(states: &mut [DealtTopic<'_>], lists: &mut [Vec<PartitionIx>]) {
     let Some(first) = states.first() else { return };
     let (count, members) = (first.is_left.len(), first.topic.members.len());
     for number in 0..count {

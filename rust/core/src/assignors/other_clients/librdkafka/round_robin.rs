@@ -13,10 +13,10 @@ pub(super) fn assign(input: &Input<'_>) -> Result<Assignment> {
     topics.sort_unstable();
     let mut turns = leader.sorted(&leader.members).into_iter().cycle();
     for topic in topics {
-        for partition in leader.group.of_topic(topic) {
-            let member = turns.find(|&member| leader.group.subscribed[member as usize].contains(&topic));
+        for partition in leader.group.row.of(topic) {
+            let member = turns.find(|&member| leader.group.subscribed[member].contains(&topic));
             if let Some(member) = member {
-                lists[member as usize].push(partition);
+                lists[member].push(partition);
             }
         }
     }

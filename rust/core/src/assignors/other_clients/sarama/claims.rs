@@ -5,30 +5,36 @@ use std::collections::BTreeMap;
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// What the members own at first. Partitions that the brokers do not have are numbered after all others.
 pub(super) struct SaramaClaims {
     /// Members that own something, the keys of `currentAssignment`.
-    pub(super) owners: GoMap,
+    pub(super) owners: GoMap<MemberIx>,
     /// By member, what it owns.
-    pub(super) owned: Vec<Vec<u32>>,
+    pub(super) owned: Vec<Vec<PartitionIx>>,
     /// By partition, who owned it before its owner.
-    pub(super) previous: BTreeMap<u32, u32>,
+    pub(super) previous: BTreeMap<PartitionIx, MemberIx>,
 }
 
 impl SaramaClaims {
     /// From members in the order of their map. Among a generation's claims on a partition, the first one counts; among
     /// generations, the newest.
-    pub(super) fn new(group: &GoGroup<'_>, members: &[u32], cooperative: bool, draws: &mut GoDraws) -> Self {
+    pub(super) fn new(
+        group: &GoGroup<'_>,
+        members: &[MemberIx],
+        cooperative: bool,
+        draws: &mut GoDraws,
+    ) -> Self {
         let mut beyond = BTreeMap::new();
-        let mut claims: BTreeMap<u32, BTreeMap<i32, u32>> = BTreeMap::new();
+        let mut claims: BTreeMap<PartitionIx, BTreeMap<i32, MemberIx>> = BTreeMap::new();
         let mut order = GoMap::new(draws, 0);
         for &member in members {
-            let generation = group.generations[member as usize];
+            let generation = group.generations[member];
             for (topic, number) in claims_in_order(group, member, cooperative, draws) {
-                let partition = group.partition(topic, number).unwrap_or_else(|| {
-                    let next = group.topic_of.len() + beyond.len();
-                    *beyond.entry((topic, number)).or_insert_with(|| u32::try_from(next).unwrap_or(u32::MAX))
+                let partition = group.row.at(topic, number).unwrap_or_else(|| {
+                    let next = group.row.len() + beyond.len();
+                    *beyond.entry((topic, number)).or_insert_with(|| PartitionIx::at(next))
                 });
                 order.put(partition);
                 claims.entry(partition).or_default().entry(generation).or_insert(member);
@@ -40,7 +46,7 @@ impl SaramaClaims {
             let mut newest = claims[&partition].values().rev();
             if let Some(&owner) = newest.next() {
                 owners.put(owner);
-                owned[owner as usize].push(partition);
+                owned[owner].push(partition);
             }
             if let Some(&before) = newest.next() {
                 previous.insert(partition, before);
@@ -53,17 +59,17 @@ impl SaramaClaims {
 /// A member's claims in the order in which the leader reads them; for `sticky`, they are sent in two maps by topic.
 fn claims_in_order(
     group: &GoGroup<'_>,
-    member: u32,
+    member: MemberIx,
     cooperative: bool,
     draws: &mut GoDraws,
-) -> Vec<(u32, i32)> {
-    let owned = group.owned.get(member as usize);
+) -> Vec<(TopicIx, i32)> {
+    let owned = group.owned.get(member);
     let mut topics = GoMap::of(draws, 0, owned.iter().map(|&(topic, _)| topic));
     let mut order = Vec::new();
     if cooperative {
-        let mut seen = vec![false; group.topics()];
+        let mut seen = vec![false; group.topics().len()];
         order.extend(owned.iter().map(|&(topic, _)| topic));
-        order.retain(|&topic| !std::mem::replace(&mut seen[topic as usize], true));
+        order.retain(|&topic| !std::mem::replace(&mut seen[topic], true));
     } else {
         for _ in 0..2 {
             order = topics.walk(draws);

@@ -1,26 +1,27 @@
 //! `adjustCooperativeAssignment`: what one member gains and another loses waits for the next rebalance.
 
 use crate::assignors::other_clients::go_group::GoGroup;
+use crate::index::{MemberIx, PartitionIx, numbered};
 
 /// Takes from the lists what its owner has to give up first.
-pub(super) fn withhold(group: &GoGroup<'_>, lists: &mut [Vec<u32>]) {
-    let mut reader = vec![None; group.topic_of.len()];
-    for (member, list) in (0_u32..).zip(lists.iter()) {
+pub(super) fn withhold(group: &GoGroup<'_>, lists: &mut [Vec<PartitionIx>]) {
+    let mut reader: Vec<Option<MemberIx>> = vec![None; group.row.len()];
+    for (member, list) in numbered(lists.iter()) {
         for &partition in list {
-            reader[partition as usize] = Some(member);
+            reader[partition] = Some(member);
         }
     }
     let (mut kept, mut lost) = (vec![false; reader.len()], vec![false; reader.len()]);
-    for member in 0..group.members() {
+    for member in group.by_id() {
         for &(topic, number) in group.owned.get(member) {
-            if let Some(partition) = group.partition(topic, number) {
-                let keeps = reader[partition as usize].is_some_and(|reader| reader as usize == member);
-                kept[partition as usize] |= keeps;
-                lost[partition as usize] |= !keeps;
+            if let Some(partition) = group.row.at(topic, number) {
+                let keeps = reader[partition].is_some_and(|reader| reader == member);
+                kept[partition] |= keeps;
+                lost[partition] |= !keeps;
             }
         }
     }
     for list in lists {
-        list.retain(|&partition| kept[partition as usize] || !lost[partition as usize]);
+        list.retain(|&partition| kept[partition] || !lost[partition]);
     }
 }

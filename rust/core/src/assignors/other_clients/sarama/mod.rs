@@ -5,19 +5,16 @@
 //! | `sticky` | `sticky` and `cooperative-sticky`: Java's algorithm of 2.3, in the order of Go's maps |
 //! | `claims` | what members say that they own, and who is believed |
 //! | `cooperative` | what waits for the next rebalance |
-//! | `movements` | which partitions have moved from whom to whom |
 
 mod claims;
 mod cooperative;
-mod movements;
 mod sticky;
 
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
 use crate::assignors::{Assignment, Chance, Input};
+use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
-
-type Lists = Vec<Vec<u32>>;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
@@ -45,7 +42,7 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
 fn assigned(
     input: &Input<'_>,
     assignor: &'static str,
-    lists: fn(&GoGroup<'_>) -> Lists,
+    lists: fn(&GoGroup<'_>) -> Vec<Vec<PartitionIx>>,
 ) -> Result<Assignment> {
     let group = known(input, assignor)?;
     Ok(group.named(&lists(&group), None))
@@ -58,7 +55,7 @@ fn sticky(input: &Input<'_>, assignor: &'static str, cooperative: bool) -> Resul
         Error::ClientFails { assignor, reason: reason.to_owned() }
     })?;
     let chance = Chance { why: MAP_ORDER, same: &[] };
-    Ok(group.named(&lists, (group.members() > 1 || group.topic_of.len() > 1).then_some(chance)))
+    Ok(group.named(&lists, (group.members() > 1 || group.row.len() > 1).then_some(chance)))
 }
 
 /// A group all of whose topics the brokers know: sarama asks for the partitions of each before it assigns any.
@@ -76,19 +73,12 @@ fn known<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>
 }
 
 /// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.
-fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, mut members) in group.subscribers().into_iter().enumerate() {
-        members.dedup();
-        let partitions = group.partitions(topic);
-        for (place, &member) in members.iter().enumerate() {
-            let (each, remainder) = (partitions.len() / members.len(), partitions.len() % members.len());
-            let first = place * each + place.min(remainder);
-            let count = each + usize::from(place < remainder);
-            lists[member as usize].extend(partitions.clone().skip(first).take(count));
-        }
-    }
-    lists
+fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+    let mut subscribers = group.subscribers();
+    subscribers.iter_mut().for_each(Vec::dedup);
+    group.in_ranges(subscribers, |place, partitions, members| {
+        place * (partitions / members) + place.min(partitions % members)
+    })
 }
 
 /// The same up to 1.34.0: members in the order of a hash of topic and id, and bounds that are rounded.
@@ -98,60 +88,51 @@ fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     clippy::cast_sign_loss,
     reason = "sarama works out the bounds in floating point"
 )]
-fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in subscribers_by_hash(group).into_iter().enumerate() {
-        let partitions = group.partitions(topic);
-        let step = partitions.len() as f64 / members.len() as f64;
-        let bound = |place: usize| (place as f64 * step + 0.5).floor() as usize;
-        for (place, &member) in members.iter().enumerate() {
-            lists[member as usize].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
-        }
-    }
-    lists
+fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+    group.in_ranges(subscribers_by_hash(group), |place, partitions, members| {
+        (place as f64 * (partitions as f64 / members as f64) + 0.5).floor() as usize
+    })
 }
 
 /// `NewBalanceStrategyRoundRobin`: all partitions in turn, in the order of the text of topic and number, where 10
 /// comes before 2.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
-    let mut partitions: Vec<(String, u32)> = (0..)
-        .zip(&group.topic_of)
-        .map(|(partition, &topic)| {
-            (format!("{}-{}", group.topic_name(topic), group.number(partition)), partition)
-        })
-        .collect();
+    let text = |(partition, topic)| {
+        (format!("{}-{}", group.topic_name(topic), group.row.number(partition)), partition)
+    };
+    let mut partitions: Vec<(String, PartitionIx)> = group.row.topics().map(text).collect();
     // The sort is stable. Texts could be equal only if topic `a` had a partition `1-0` next to partition `0` of topic
     // `a-1`.
     partitions.sort_by(|(one, _), (other, _)| one.cmp(other));
     let places = group.subscribers();
     let mut next = 0;
     for (_, partition) in partitions {
-        let places = &places[group.topic_of[partition as usize] as usize];
-        let turn = places.partition_point(|&member| (member as usize) < next);
+        let places = &places[group.row.topic(partition)];
+        let turn = places.partition_point(|&member| (member.place()) < next);
         let member = places[if turn < places.len() { turn } else { 0 }];
-        next = member as usize + 1;
-        lists[member as usize].push(partition);
+        next = member.place() + 1;
+        lists[member].push(partition);
     }
     lists
 }
 
 /// The same up to 1.27: each topic by itself, over its members in the order of a hash of topic and id.
-fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
-    for (topic, members) in subscribers_by_hash(group).into_iter().enumerate() {
-        for (&member, partition) in members.iter().cycle().zip(group.partitions(topic)) {
-            lists[member as usize].push(partition);
+    for (topic, members) in numbered(subscribers_by_hash(group)) {
+        for (&member, partition) in members.iter().cycle().zip(group.row.of(topic)) {
+            lists[member].push(partition);
         }
     }
     lists
 }
 
 /// By topic its subscribers as `balanceStrategySortable` sorts them.
-fn subscribers_by_hash(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+fn subscribers_by_hash(group: &GoGroup<'_>) -> Vec<Vec<MemberIx>> {
     let mut subscribers = group.subscribers();
-    for (topic, members) in (0..).zip(&mut subscribers) {
-        let hash = |member: &u32| {
+    for (topic, members) in numbered(&mut subscribers) {
+        let hash = |member: &MemberIx| {
             let letters = group.topic_name(topic).chars().chain(group.member_name(*member).chars());
             letters
                 .fold(2_166_136_261_u32, |hash, letter| (hash ^ u32::from(letter)).wrapping_mul(16_777_619))

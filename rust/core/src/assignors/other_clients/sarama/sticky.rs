@@ -5,20 +5,25 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::claims::SaramaClaims;
 use super::cooperative;
-use super::movements::SaramaMovements;
+use crate::assignors::movements::Movements;
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// After this many rounds over all partitions, a balancing is going in a circle.
 const MOST_ROUNDS: usize = 1_000;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if the client never ends.
-pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut GoDraws) -> Option<Vec<Vec<u32>>> {
+pub(super) fn assign(
+    group: &GoGroup<'_>,
+    cooperative: bool,
+    draws: &mut GoDraws,
+) -> Option<Vec<Vec<PartitionIx>>> {
     let members = GoMap::of(draws, group.members(), group.joined.iter().copied());
     let mut topics = GoMap::new(draws, 0);
     for member in members.walk(draws) {
-        for &topic in group.subscribed.get(member as usize) {
+        for &topic in group.subscribed.get(member) {
             topics.put(topic);
         }
     }
@@ -33,43 +38,42 @@ pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut GoDraws
 struct SaramaBalance<'a> {
     group: &'a GoGroup<'a>,
     /// By topic, who may have its partitions; a member that names the topic twice is there twice.
-    potential: Vec<Vec<u32>>,
+    potential: Vec<Vec<MemberIx>>,
     /// By member, how many partitions it may have; a topic that it names twice counts twice.
     most: Vec<usize>,
     /// The members in `currentAssignment`, by how many partitions they have and their ids.
-    by_load: BTreeSet<(usize, u32)>,
+    by_load: BTreeSet<(usize, MemberIx)>,
     present: Vec<bool>,
-    lists: Vec<Vec<u32>>,
+    lists: Vec<Vec<PartitionIx>>,
     /// By partition, who has it, or who had it last.
-    owner: Vec<Option<u32>>,
-    previous: BTreeMap<u32, u32>,
+    owner: Vec<Option<MemberIx>>,
+    previous: BTreeMap<PartitionIx, MemberIx>,
     /// The partitions to give away, in order.
-    unassigned: Vec<u32>,
+    unassigned: Vec<PartitionIx>,
     /// The partitions in the order in which they may move.
-    order: Vec<u32>,
+    order: Vec<PartitionIx>,
 }
 
 impl<'a> SaramaBalance<'a> {
     fn new(
         group: &'a GoGroup<'a>,
-        members: &GoMap,
-        topics: &GoMap,
+        members: &GoMap<MemberIx>,
+        topics: &GoMap<TopicIx>,
         claims: SaramaClaims,
         draws: &mut GoDraws,
     ) -> Self {
         let SaramaClaims { mut owners, owned, previous } = claims;
         let fresh = owners.is_empty();
-        let walked: Vec<u32> =
-            topics.walk(draws).into_iter().flat_map(|topic| group.partitions(topic as usize)).collect();
+        let walked: Vec<_> = topics.walk(draws).into_iter().flat_map(|topic| group.row.of(topic)).collect();
         let partitions = GoMap::of(draws, 0, walked);
-        let mut potential = vec![Vec::new(); group.topics()];
+        let mut potential = vec![Vec::new(); group.topics().len()];
         let mut most = vec![0; group.members()];
         let mut consumers = GoMap::new(draws, group.members());
         for member in members.walk(draws) {
             consumers.put(member);
-            for &topic in group.subscribed.get(member as usize) {
-                potential[topic as usize].push(member);
-                most[member as usize] += group.partitions(topic as usize).len();
+            for &topic in group.subscribed.get(member) {
+                potential[topic].push(member);
+                most[member] += group.row.count(topic) as usize;
             }
             owners.put(member);
         }
@@ -82,60 +86,68 @@ impl<'a> SaramaBalance<'a> {
             by_load: BTreeSet::new(),
             present: vec![true; group.members()],
             lists: vec![Vec::new(); group.members()],
-            owner: vec![None; group.topic_of.len()],
+            owner: vec![None; group.row.len()],
             previous,
             unassigned: Vec::new(),
             order: Vec::new(),
         };
         for member in owners.walk(draws) {
-            for &partition in &owned[member as usize] {
-                let Some(&topic) = group.topic_of.get(partition as usize) else { continue };
+            for &partition in &owned[member] {
+                if partition.place() >= group.row.len() {
+                    continue;
+                }
+                let topic = group.row.topic(partition);
                 unvisited.remove(partition);
-                balance.owner[partition as usize] = Some(member);
+                balance.owner[partition] = Some(member);
                 if balance.reads(member, topic) {
-                    balance.lists[member as usize].push(partition);
+                    balance.lists[member].push(partition);
                 } else {
                     balance.unassigned.push(partition);
                 }
             }
-            balance.by_load.insert((balance.lists[member as usize].len(), member));
+            balance.by_load.insert((balance.lists[member].len(), member));
         }
         balance.unassigned.extend(unvisited.walk(draws));
         balance.sort_partitions(&partitions, &consumers, fresh, draws);
         balance
     }
 
-    fn reads(&self, member: u32, topic: u32) -> bool {
-        self.group.subscribed.get(member as usize).contains(&topic)
+    fn reads(&self, member: MemberIx, topic: TopicIx) -> bool {
+        self.group.subscribed.get(member).contains(&topic)
     }
 
-    fn topic(&self, partition: u32) -> usize {
-        self.group.topic_of[partition as usize] as usize
+    fn topic(&self, partition: PartitionIx) -> TopicIx {
+        self.group.row.topic(partition)
     }
 
     /// How many partitions a member has, as `currentAssignment` says.
-    fn load(&self, member: u32) -> usize {
-        if self.present[member as usize] { self.lists[member as usize].len() } else { 0 }
+    fn load(&self, member: MemberIx) -> usize {
+        if self.present[member] { self.lists[member].len() } else { 0 }
     }
 
     /// `sortPartitions`.
-    fn sort_partitions(&mut self, partitions: &GoMap, consumers: &GoMap, fresh: bool, draws: &mut GoDraws) {
+    fn sort_partitions(
+        &mut self,
+        partitions: &GoMap<PartitionIx>,
+        consumers: &GoMap<MemberIx>,
+        fresh: bool,
+        draws: &mut GoDraws,
+    ) {
         let walked = partitions.walk(draws);
         if fresh || !self.identical(consumers, draws) {
             self.order = walked;
             let group = self.group;
             let potential = &self.potential;
-            self.order.sort_unstable_by_key(|&partition| {
-                (potential[group.topic_of[partition as usize] as usize].len(), partition)
-            });
+            self.order
+                .sort_unstable_by_key(|&partition| (potential[group.row.topic(partition)].len(), partition));
             return;
         }
         let mut left = GoMap::of(draws, walked.len(), walked);
         let mut lists = self.lists.clone();
-        let mut heap: BinaryHeap<(usize, u32)> = self.by_load.iter().copied().collect();
+        let mut heap: BinaryHeap<(usize, MemberIx)> = self.by_load.iter().copied().collect();
         while let Some((load, member)) = heap.pop() {
             if load > 0 {
-                let list = &mut lists[member as usize];
+                let list = &mut lists[member];
                 let first =
                     list.iter().position(|partition| self.previous.contains_key(partition)).unwrap_or(0);
                 let partition = list.remove(first);
@@ -149,16 +161,16 @@ impl<'a> SaramaBalance<'a> {
 
     /// `areSubscriptionsIdentical`, which compares all members with the first one that reads anything. A member that
     /// names a topic twice equals no other.
-    fn identical(&self, consumers: &GoMap, draws: &mut GoDraws) -> bool {
+    fn identical(&self, consumers: &GoMap<MemberIx>, draws: &mut GoDraws) -> bool {
         let mut potential = self.potential.iter().filter(|members| !members.is_empty());
         let Some(first) = potential.next() else { return true };
-        let alone = self.group.topic_of.len() == 1 || each_once(first);
+        let alone = self.group.row.len() == 1 || each_once(first);
         if !alone || potential.any(|members| members != first) {
             return false;
         }
         let walked = consumers.walk(draws).into_iter();
         let mut subscribed = walked.map(|member| {
-            let mut topics = self.group.subscribed.get(member as usize).to_vec();
+            let mut topics = self.group.subscribed.get(member).to_vec();
             topics.sort_unstable();
             topics
         });
@@ -167,45 +179,44 @@ impl<'a> SaramaBalance<'a> {
     }
 
     /// `balance`.
-    fn run(mut self, draws: &mut GoDraws) -> Option<Vec<Vec<u32>>> {
+    fn run(mut self, draws: &mut GoDraws) -> Option<Vec<Vec<PartitionIx>>> {
         let initializing = self.by_load.first().is_none_or(|&(load, _)| load == 0);
         for partition in std::mem::take(&mut self.unassigned) {
-            let topic = self.group.topic_of[partition as usize];
+            let topic = self.group.row.topic(partition);
             let taker = self.by_load.iter().find(|&&(_, member)| self.reads(member, topic)).copied();
             if let Some((_, member)) = taker {
                 self.give(partition, member);
             }
         }
-        let order: Vec<u32> =
+        let order: Vec<PartitionIx> =
             self.order.iter().copied().filter(|&partition| self.can_move(partition)).collect();
-        let fixed: Vec<u32> =
-            (0..).take(self.group.members()).filter(|&member| self.is_fixed(member)).collect();
-        let kept: Vec<Vec<u32>> =
-            fixed.iter().map(|&member| std::mem::take(&mut self.lists[member as usize])).collect();
+        let fixed: Vec<MemberIx> = self.group.by_id().filter(|&member| self.is_fixed(member)).collect();
+        let kept: Vec<Vec<PartitionIx>> =
+            fixed.iter().map(|&member| std::mem::take(&mut self.lists[member])).collect();
         for (&member, list) in fixed.iter().zip(&kept) {
             self.by_load.remove(&(list.len(), member));
-            self.present[member as usize] = false;
+            self.present[member] = false;
         }
         let before = self.score();
         let moved = self.reassign(&order, draws)?;
         // The result is reverted in a map that nobody reads; members that did not take part return only there.
         if initializing || !moved || self.score() < before {
             for (member, list) in fixed.into_iter().zip(kept) {
-                self.lists[member as usize] = list;
+                self.lists[member] = list;
             }
         }
         Some(self.lists)
     }
 
     /// `canTopicPartitionParticipateInReassignment`.
-    fn can_move(&self, partition: u32) -> bool {
+    fn can_move(&self, partition: PartitionIx) -> bool {
         self.potential[self.topic(partition)].len() >= 2
     }
 
     /// Not `canConsumerParticipateInReassignment`.
-    fn is_fixed(&self, member: u32) -> bool {
-        let list = &self.lists[member as usize];
-        list.len() >= self.most[member as usize] && !list.iter().any(|&partition| self.can_move(partition))
+    fn is_fixed(&self, member: MemberIx) -> bool {
+        let list = &self.lists[member];
+        list.len() >= self.most[member] && !list.iter().any(|&partition| self.can_move(partition))
     }
 
     /// `getBalanceScore`: the sum of the differences of all pairs.
@@ -228,9 +239,9 @@ impl<'a> SaramaBalance<'a> {
             return true;
         }
         // By topic, the two largest loads among the owners of its partitions, and the owner with the largest.
-        let mut largest = vec![(0, None, 0); self.group.topics()];
+        let mut largest = vec![(0, None, 0); self.group.topics().len()];
         for &(load, member) in &self.by_load {
-            for &partition in &self.lists[member as usize] {
+            for &partition in &self.lists[member] {
                 let topic = self.topic(partition);
                 let (first, owner, _) = largest[topic];
                 if owner != Some(member) {
@@ -239,17 +250,17 @@ impl<'a> SaramaBalance<'a> {
             }
         }
         self.by_load.iter().all(|&(load, member)| {
-            load == self.most[member as usize]
-                || self.group.subscribed.get(member as usize).iter().all(|&topic| {
-                    let (first, owner, second) = largest[topic as usize];
+            load == self.most[member]
+                || self.group.subscribed.get(member).iter().all(|&topic| {
+                    let (first, owner, second) = largest[topic];
                     load >= if owner == Some(member) { second } else { first }
                 })
         })
     }
 
     /// `performReassignments`: returns whether something has moved.
-    fn reassign(&mut self, order: &[u32], draws: &mut GoDraws) -> Option<bool> {
-        let mut movements = SaramaMovements::new(self.group);
+    fn reassign(&mut self, order: &[PartitionIx], draws: &mut GoDraws) -> Option<bool> {
+        let mut movements: Movements<GoMap<PartitionIx>> = Movements::new(self.group.row.len());
         let mut performed = false;
         for _ in 0..MOST_ROUNDS {
             let mut modified = false;
@@ -257,19 +268,29 @@ impl<'a> SaramaBalance<'a> {
                 if self.is_balanced() {
                     break;
                 }
-                let load = self.owner[partition as usize].map_or(0, |owner| self.load(owner));
+                let load = self.owner[partition].map_or(0, |owner| self.load(owner));
                 let previous = self.previous.get(&partition).copied();
                 let taker = previous.filter(|&previous| load > self.load(previous) + 1).or_else(|| {
                     let potential = &self.potential[self.topic(partition)];
                     let better = potential.iter().any(|&other| load > self.load(other) + 1);
-                    let topic = self.group.topic_of[partition as usize];
+                    let topic = self.group.row.topic(partition);
                     let mut takers = self.by_load.iter().map(|&(_, member)| member);
                     takers.find(|&member| better && self.reads(member, topic))
                 });
-                if let (Some(taker), Some(owner)) = (taker, self.owner[partition as usize]) {
-                    let moved = movements.instead(self.group, partition, owner, taker, draws);
-                    if let Some(from) = self.owner[moved as usize] {
-                        movements.record(self.group, moved, from, taker, draws);
+                if let (Some(taker), Some(owner)) = (taker, self.owner[partition]) {
+                    // The last one in the map of those that went the opposite way.
+                    let topic = self.topic(partition);
+                    let opposite = movements.opposite(topic, partition, owner, taker);
+                    let moved = opposite.and_then(|set| set.walk(draws).pop()).unwrap_or(partition);
+                    if let Some(from) = self.owner[moved] {
+                        let leave = |set: &mut GoMap<_>| {
+                            set.remove(moved);
+                            set.is_empty()
+                        };
+                        let new = || GoMap::new(draws, 0);
+                        if let Some(set) = movements.record(topic, moved, (from, taker), leave, new) {
+                            set.put(moved);
+                        }
                         self.take(moved, from);
                     }
                     self.give(moved, taker);
@@ -283,28 +304,28 @@ impl<'a> SaramaBalance<'a> {
         None
     }
 
-    fn take(&mut self, partition: u32, from: u32) {
+    fn take(&mut self, partition: PartitionIx, from: MemberIx) {
         let load = self.load(from);
         self.by_load.remove(&(load, from));
-        self.present[from as usize] = true;
-        let list = &mut self.lists[from as usize];
+        self.present[from] = true;
+        let list = &mut self.lists[from];
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
         }
         self.by_load.insert((list.len(), from));
     }
 
-    fn give(&mut self, partition: u32, to: u32) {
+    fn give(&mut self, partition: PartitionIx, to: MemberIx) {
         let load = self.load(to);
         self.by_load.remove(&(load, to));
-        self.present[to as usize] = true;
-        self.lists[to as usize].push(partition);
+        self.present[to] = true;
+        self.lists[to].push(partition);
         self.by_load.insert((load + 1, to));
-        self.owner[partition as usize] = Some(to);
+        self.owner[partition] = Some(to);
     }
 }
 
 /// Whether no two neighbours in a list are equal.
-fn each_once(values: &[u32]) -> bool {
+fn each_once<I: PartialEq>(values: &[I]) -> bool {
     values.windows(2).all(|pair| pair[0] != pair[1])
 }
