@@ -462,14 +462,14 @@ def broken_sources(folder: Path) -> Iterator[tuple[str, str]]:
     (folder / "ragged.csv").write_text("id,text\na,b\nc,d,e\n", encoding="utf-8")
     yield str(folder / "ragged.csv"), "cannot be read"
     (folder / "bad.jsonl").write_text('{"id": "a"}\n{"id": \n', encoding="utf-8")
-    yield str(folder / "bad.jsonl"), "cannot be read"
+    yield str(folder / "bad.jsonl"), "line 2 of .* is not a JSON object"
     packed = gzip.compress(("id,text\n" + "a,b\n" * 100_000).encode())
     (folder / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
     yield str(folder / "cut.csv.gz"), "cannot be read"
     pq.write_table(pa.table({"id": [f"key {number}" for number in range(10_000)]}), folder / "cut.parquet")
     whole = (folder / "cut.parquet").read_bytes()
     (folder / "cut.parquet").write_bytes(whole[: len(whole) // 2])
-    yield str(folder / "cut.parquet"), "cannot be read"
+    yield str(folder / "cut.parquet"), "is not a whole Parquet file"
     (folder / "hole.parquet").write_bytes(whole[:1000] + b"\0" * 20_000 + whole[21_000:])
     yield str(folder / "hole.parquet"), "cannot be read"
     (folder / "words.txt").write_text("id\n", encoding="utf-8")

@@ -373,8 +373,8 @@ def test_refusals_by_name(
         ({"workload": pws.Workload(time="value")}, "Spark's Kafka sink ignores them"),
         ({"workload": pws.Workload(key="nosuch")}, "nosuch"),
         ({"workload": pws.Workload(size="value")}, "write_stream does not use the column size"),
-        ({"workload": {"key": "key"}}, "workload is a partwright.Workload(...), not {'key': 'key'}"),
-        ({"producer": "java"}, "producer is a partwright.ProducerConfig(...), not 'java'"),
+        ({"workload": {"key": "key"}}, r"workload is a partwright.Workload\(...\), not {'key': 'key'}"),
+        ({"producer": "java"}, r"producer is a partwright.ProducerConfig\(...\), not 'java'"),
         ({"topic": f"{topic}-nosuch"}, "there is no topic"),
         ({"real_time": "5 minutes"}, "available_now is for a stream in batches, and real_time has none"),
         (
