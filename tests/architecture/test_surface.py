@@ -193,8 +193,13 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert resources.files("partwright").joinpath("_core.pyi").is_file()
 
 
-# Their signatures name classes of an extra, which is imported when they are called.
-WITHOUT_HINTS = {"partwright.kafka.kafka_python_assignor", "partwright.spark.write_stream"}
+# Their signatures name classes of an extra, or pyarrow's, which are imported when they are called.
+WITHOUT_HINTS = {
+    "partwright.clients",
+    "partwright.kafka.kafka_python_assignor",
+    "partwright.spark.write_stream",
+    "partwright.which",
+}
 
 
 @pytest.mark.parametrize("module", [*PUBLIC, "partwright.batching", "partwright.duckdb"])

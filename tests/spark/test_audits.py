@@ -21,7 +21,7 @@ from partwright.audit.fingerprint_judge import judge
 from partwright.audit.record_columns import columns, milliseconds
 from partwright.audit.resize import Resize
 from partwright.report import document
-from partwright.spark import sums
+from partwright.spark import sums_by_key
 from partwright.spark.engines.choice import SETTING, exact
 from partwright.spark.requirements import is_remote
 from partwright.spark.sums_by_key import _COALESCED, _level_of
@@ -539,7 +539,7 @@ def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Tab
         assert pws.fingerprint(wallclock, "key", timestamp="timestamp") == wanted
         early = wallclock.withColumn("timestamp", sf.lit("1969-12-31 23:59:59.9985").cast("timestamp_ntz"))
         assert milliseconds(pa.array([-1500], pa.timestamp("us"))).to_pylist() == [-2]
-        first = sums.records(early, "key", "partition", timestamp="timestamp").first()
+        first = sums_by_key.records(early, "key", "partition", timestamp="timestamp").first()
         assert first is not None
         assert first["time"] == -2
         millis = table_.withColumn("timestamp", sf.unix_millis("timestamp"))

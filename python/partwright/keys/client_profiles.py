@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, SupportsIndex
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from partwright import _core
 from partwright._check import Fields, Json
 from partwright.answer import Answer
 from partwright.errors import KeyTypeError, PartwrightError
-from partwright.keys.hashing import Key
 from partwright.keys.key_text import read_key, text_bytes
+
+if TYPE_CHECKING:
+    # The command `which` answers before pyarrow could be imported.
+    import pyarrow as pa
+
+    from partwright.keys.hashing import Key
 
 
 def clients() -> pa.Table:
