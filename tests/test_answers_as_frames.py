@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -70,9 +71,10 @@ def test_an_answers_repr_is_its_summary_in_one_line(name: str) -> None:
     shown = repr(answer)
     assert shown.startswith(f"<{type(answer).__name__}: ")
     assert "\n" not in shown
-    assert len(shown) <= 200
-    summary = document(answer).verdicts[0].text
-    assert shown.split(": ", 1)[1].rstrip("…>") in f"{summary}>"
+    assert len(shown) <= 360
+    sentences = " ".join(verdict.text for verdict in document(answer).verdicts)
+    assert " ".join(sentences.split()).startswith(shown.split(": ", 1)[1].rstrip("…>"))
+    assert document(answer).verdicts[0].text[:40].strip() in str(answer).splitlines()[0]
 
 
 def test_an_answer_that_has_no_document_has_a_repr_all_the_same() -> None:
@@ -91,6 +93,24 @@ def test_the_comparison_of_assignors_is_a_table_with_one_row_for_each() -> None:
     frame = compare({"t": 3, "u": 3}, ["c1", "c2"]).to_pandas().set_index("assignor")
     assert frame.loc["range", ["fewest", "most", "mean", "topic_spread"]].tolist() == [2, 4, 3.0, 1]
     assert frame["error"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("partition", "did you mean 'partition_for_key'?"),
+        ("detect", "did you mean 'fingerprint'?"),
+        ("how_many_partitions", "did you mean 'advise'?"),
+        ("repartition", "did you mean 'resize'?"),
+        ("chek", "did you mean 'check'?"),
+        ("xyzzy", "there are advise, assign, "),
+    ],
+)
+def test_a_name_that_is_not_there_leads_to_the_one_that_was_meant(name: str, hint: str) -> None:
+    with pytest.raises(
+        AttributeError, match=f"^module 'partwright' has no attribute {name!r}: {re.escape(hint)}"
+    ):
+        getattr(pw, name)
 
 
 def test_the_packages_names_are_the_same_whatever_was_imported() -> None:

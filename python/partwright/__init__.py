@@ -192,7 +192,7 @@ if not TYPE_CHECKING:
             globals()[name] = import_module("importlib.metadata").version(__name__)
             return globals()[name]
         if name not in _NAMES:
-            hint = import_module("partwright._check").meant(name, __all__)
+            hint = import_module("partwright._check").meant_name(name, __all__)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         globals()[name] = getattr(import_module(_NAMES[name]), name)
         return globals()[name]

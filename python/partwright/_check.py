@@ -26,6 +26,16 @@ _REPR.maxstring = _REPR.maxother = 120
 # The options objects that have what is an option of commands.
 _OWNERS = {"format": "RecordSource", "delimiter": "RecordSource", "time": "Workload"}
 _AS_OPTIONS = ContextVar("_AS_OPTIONS", default=False)
+# What people call a function who have not read of it yet.
+_OTHER_WORDS = {
+    "partition_for_key": "partition partitions partition_of partition_for get_partition partitioner place",
+    "fingerprint": "detect detect_client identify guess infer who_wrote which_client",
+    "kafka_layout": "repartition repartition_by_key partition_by layout",
+    "resize": "repartition add_partitions grow expand scale what_moves",
+    "advise": "size sizing capacity plan recommend throughput partition_count how_many_partitions partitions_needed",
+    "coordinator_partition": "coordinator offsets_partition",
+    "check": "validate verify skew hot_keys heavy_keys",
+}
 _Options = TypeVar("_Options")
 _Name = TypeVar("_Name")
 
@@ -425,6 +435,23 @@ def meant(
     folded = {each.casefold(): each for each in names}
     near = [folded[each] for each in difflib.get_close_matches(name.casefold(), folded, most, least)]
     return f"{opening}did you mean {' or '.join(map(form, near))}?" if near else ""
+
+
+def meant_name(name: str, names: Sequence[str]) -> str:
+    """The end of a sentence about a name that a module lacks: which one was meant, or which functions there are.
+
+    Examples:
+        >>> meant_name("partition", ["copartition", "partition_for_key"])
+        ": did you mean 'partition_for_key'?"
+        >>> meant_name("xyz", ["CheckLimits", "check", "resize"])
+        ': there are check and resize'
+    """
+    other = next(
+        (each for each, words in _OTHER_WORDS.items() if each in names and name in words.split()), name
+    )
+    # A class is not what a verb was meant to be.
+    functions = [each for each in names if each[0].islower()]
+    return meant(other, names) or f": there are {enumeration(functions, len(functions))}"
 
 
 def _near_or_all(name: object, names: Sequence[str]) -> str:

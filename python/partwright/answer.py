@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# How many characters of a sentence a `repr` has.
-_LONGEST = 160
+# How many characters of its sentences a `repr` has.
+_LONGEST = 200
 _Part_co = TypeVar("_Part_co", covariant=True)
 # Settings that a page must not repeat, because pages are passed on to others.
 _SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
@@ -117,14 +117,19 @@ class Answer:
         cls.__repr__ = Answer.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """Its first verdict in one line, which is the summary of its JSON."""
+        """Its verdicts in one line, of which the first is the summary of its JSON; `print` shows all of it."""
         name = type(self).__name__
         try:
-            first = _upward.module("report").document(self).verdicts[0]
+            verdicts = _upward.module("report").document(self).verdicts
         except PartwrightError as error:
             # Such as a leader's that has no assignment.
             return f"<{name}: {error}>"
-        return f"<{name}: {textwrap.shorten(first.text, _LONGEST, placeholder='…')}>"
+        return f"<{name}: {textwrap.shorten(' '.join(each.text for each in verdicts), _LONGEST, placeholder='…')}>"
+
+    def __str__(self) -> str:
+        """Its verdicts and tables as text, as a command prints them into a pipe."""
+        text: str = _upward.module("report").text(self)
+        return text
 
     @property
     def question(self) -> Question:

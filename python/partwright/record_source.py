@@ -130,12 +130,11 @@ class RecordSource:
                 )
         if self.is_topic:
             return {}
-        for role in needed:
-            if columns[role] is None:
-                whose = "" if self.name is None else f" of {self.name!r}"
-                raise PartwrightError(
-                    f"name the {role}'s column{whose} with {spelled(role + of)}", path=self.name, field=role
-                )
+        if missing := [role for role in needed if columns[role] is None]:
+            whose = "" if self.name is None else f" of {self.name!r}"
+            names = " and ".join(f"the {role}'s column" for role in missing)
+            parameters = " and ".join(spelled(role + of) for role in missing)
+            raise PartwrightError(f"name {names}{whose} with {parameters}", path=self.name, field=missing[0])
         role_of: dict[str, str] = {}
         for role, name in columns.items():
             if name in role_of:

@@ -17,10 +17,10 @@ from partwright.answer import Answer
 from partwright.documents import document
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
-from partwright.rendering import html, markdown, picture, svg
+from partwright.rendering import html, markdown, picture, svg, terminal
 from partwright.rendering.html import check
 
-__all__ = ["check", "document", "notebook", "page", "write"]
+__all__ = ["check", "document", "notebook", "page", "text", "write"]
 
 
 def page(answer: Answer) -> str:
@@ -38,6 +38,25 @@ def page(answer: Answer) -> str:
     """
     check("report.html")
     return html.html_page(document(answer))
+
+
+def text(answer: Answer) -> str:
+    """An answer for a terminal or a pipe of 88 columns: its words and tables, without colours.
+
+    Args:
+        answer: See `document`.
+
+    Returns:
+        Lines, without the last one's end.
+
+    Examples:
+        >>> import partwright as pw
+        >>> text(pw.assign({"t": 2}, ["c1", "c2"])).splitlines()[0]
+        '2 members read 2 partitions by range, 1 each.'
+    """
+    return terminal.text(
+        document(answer), terminal.TerminalStyle(terminal.WIDTH, is_styled=False, is_ascii=False)
+    ).rstrip("\n")
 
 
 def notebook(answer: Answer) -> str:

@@ -291,7 +291,7 @@ def test_an_order_that_cannot_be_is_refused(
                 ".parquet, .arrow, .feather, .ipc, .avro, or name the format with RecordSource(format=)"
             ),
         ),
-        (({"t": 1}, None), "members is a list of ids or of objects, not None"),
+        (({"t": 1}, None), "members is a list of ids or of objects, such as ['c1', 'c2'], not None"),
         (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
         (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),
         (({"t": 1}, [{"name": "c"}]), f"a member has no field 'name': there are {MEMBER_FIELDS} and streams"),
@@ -364,7 +364,10 @@ def test_an_order_that_cannot_be_is_refused(
             ({"t": 1}, [["c"]], "old-roundrobin"),
             "a member is its id, or an object with id and topics, not ['c']",
         ),
-        (({"t": 1}, None, "old-range"), "members is a list of ids or of objects, not None"),
+        (
+            ({"t": 1}, None, "old-range"),
+            "members is a list of ids or of objects, such as ['c1', 'c2'], not None",
+        ),
         (
             ({"t": 1}, [{**MEMBER, "streams": 2}, {"id": "d", "topics": ["t"]}], "old-roundrobin"),
             "old-roundrobin needs members with the same number of streams: 'c' has 2, 'd' has 1",

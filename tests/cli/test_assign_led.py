@@ -61,7 +61,7 @@ def test_fields_that_kafka_could_not_carry_are_refused(refusal: Refusal) -> None
     for rack, said in (("\ud800", "is not UTF-8"), ("x" * 40_000, "has 40,000 bytes")):
         member = {"id": "a", "topics": ["t"], "client": "java", "rack": rack}
         assert said in refusal("assign", group(members=[member]))
-    assert "members is a list of ids or of objects, not 7" in refusal(
+    assert "members is a list of ids or of objects, such as ['c1', 'c2'], not 7" in refusal(
         "assign", group(members=7), "--leader", "all"
     )
 

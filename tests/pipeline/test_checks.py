@@ -12,7 +12,7 @@ from partwright.keys.key_text import shown_key
 from partwright.pipeline import checks
 from partwright.pipeline.checks import check, compare, doubles
 from partwright.pipeline.report import Checks
-from partwright.spark.layout import laid_out
+from partwright.spark.partition_layout import laid_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

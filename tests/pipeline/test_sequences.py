@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import checks
 from partwright.pipeline.checks import check
-from partwright.spark.layout import laid_out
+from partwright.spark.partition_layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

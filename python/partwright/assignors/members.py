@@ -202,7 +202,9 @@ def listed_members(members: object, topics: Iterable[str]) -> list[Any]:
     if isinstance(members, Mapping):
         return [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
     if not isinstance(members, Iterable) or isinstance(members, (str, bytes)):
-        raise PartwrightError(f"members is a list of ids or of objects, not {shown(members)}")
+        raise PartwrightError(
+            f"members is a list of ids or of objects, such as ['c1', 'c2'], not {shown(members)}"
+        )
     # What cannot be the topics is refused with the group.
     everything = list(topics) if _is_iterable(topics) or isinstance(topics, Mapping) else []
     return [{"id": each, "topics": everything} if isinstance(each, str) else each for each in members]

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import TerminalStyle
 
-# How wide a pipe is, and a terminal that does not say it, unless COLUMNS says otherwise.
-_PIPE = 88
 WORDS = "partwright.words"
 """The key under which a command's context keeps its command line."""
 
@@ -204,14 +202,16 @@ def terminal_look() -> TerminalStyle:
 
 
 def _width(*, is_terminal: bool) -> int:
+    from partwright.rendering.terminal import WIDTH
+
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         return int(columns)
     if is_terminal:
         # Not by shutil, whose import takes longer than all else here.
         with contextlib.suppress(OSError):
-            return os.get_terminal_size(sys.stdout.fileno()).columns or _PIPE
-    return _PIPE
+            return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+    return WIDTH
 
 
 def _is_ascii() -> bool:

@@ -12,7 +12,7 @@ from partwright import spark as pws
 from partwright.keys.key_text import shown_key
 from partwright.pipeline.report import KeyShare, PartitionShare
 from partwright.pipeline.source import key_bytes
-from partwright.spark.layout import laid_out
+from partwright.spark.partition_layout import laid_out
 from partwright.spark.resumed_rows import record_bytes
 
 if TYPE_CHECKING:

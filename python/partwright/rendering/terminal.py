@@ -15,6 +15,8 @@ from partwright.rendering.text import columns_of, cut
 if TYPE_CHECKING:
     from partwright.rendering.document import Column, Document, Section, Verdict
 
+WIDTH = 88
+"""How many columns a pipe has, and a terminal that does not say it, unless COLUMNS says otherwise."""
 LEAST = 40
 """The fewest columns that a document is laid out for."""
 _ROWS = 48

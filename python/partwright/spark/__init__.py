@@ -9,11 +9,14 @@ Columns, tables, layouts, audits and SQL functions work in classic Spark and in 
 from 4.1 on they need no pandas.
 """
 
+from typing import TYPE_CHECKING
+
 from partwright.spark.requirements import require_pyspark
 
 require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
+from partwright._check import meant_name
 from partwright.audit.check import CheckLimits
 from partwright.audit.copartition import JoinSide
 from partwright.audit.resize import RecordColumns
@@ -28,7 +31,7 @@ from partwright.spark.errors import first_sentence
 from partwright.spark.executors.diagnosis import doctor
 from partwright.spark.executors.shipping import ship
 from partwright.spark.groups import assign
-from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
+from partwright.spark.partition_layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -79,3 +82,8 @@ __all__ = [
     "with_partition",
     "write_stream",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant_name(name, __all__)}")

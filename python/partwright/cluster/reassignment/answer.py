@@ -86,8 +86,9 @@ class Reassignment(Answer):
         >>> from partwright.cluster import Broker, reassign
         >>> from partwright.cluster.placement import modulo
         >>> plan = reassign(modulo(range(2), 6, 2).to_cluster("t"), add=[2])
-        >>> plan
-        <Reassignment: 4 of 12 replicas move, and 2 partitions get another preferred leader.>
+        >>> print(plan)  # doctest: +ELLIPSIS
+        4 of 12 replicas move, and 2 partitions get another preferred leader.
+        ...
     """
 
     before: Cluster

@@ -162,6 +162,12 @@ def rollout(
         >>> [each.candidate.label for each in answer.tried], answer.left_out[0]
         (['range, dynamic members', 'roundrobin, dynamic members'], 'KIP-848: kafka-go does not have it')
     """
+    if isinstance(pods, (Mapping, list, tuple)):
+        raise PartwrightError(
+            "pods is how many there are, as in pw.rollout({'orders': 12}, 4), or a partwright.group.RolledPods(...), "
+            f"not {shown(pods)}",
+            field="pods",
+        )
     rolled = pods if isinstance(pods, RolledPods) else RolledPods(pods)
     consumers = options(consumers, PodConsumers, "consumers")
     manifest = KubernetesManifest()

@@ -31,8 +31,8 @@ from partwright.spark.columns import encode
 from partwright.spark.connector import write_topic
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.hadoop_files import ChecksumError, HadoopFolder
-from partwright.spark.layout import laid_out
 from partwright.spark.marks import HEADERS, marked
+from partwright.spark.partition_layout import laid_out
 from partwright.spark.resumed_rows import record_bytes, rest_of, rows_there
 from partwright.spark.tables import with_partition
 
