@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from partwright._check import Json, is_topic, options, shown, spelled
+from partwright._check import Json, enumeration, is_topic, options, shown, spelled
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
@@ -134,7 +134,11 @@ class RecordSource:
             whose = "" if self.name is None else f" of {self.name!r}"
             names = " and ".join(f"the {role}'s column" for role in missing)
             parameters = " and ".join(spelled(role + of) for role in missing)
-            raise PartwrightError(f"name {names}{whose} with {parameters}", path=self.name, field=missing[0])
+            raise PartwrightError(
+                f"name {names}{whose} with {parameters}{self._known_columns()}",
+                path=self.name,
+                field=missing[0],
+            )
         role_of: dict[str, str] = {}
         for role, name in columns.items():
             if name in role_of:
@@ -145,6 +149,14 @@ class RecordSource:
             if name is not None:
                 role_of[name] = role
         return {role: name for name, role in role_of.items()}
+
+    def _known_columns(self) -> str:
+        """The end of a sentence: which columns there are in files, which are looked for first."""
+        if not self.files or "-" in self.files:
+            return ""
+        with open_records(self.files, self.format, self.delimiter) as records:
+            names = next(iter(records.types()), {})
+        return f": there are {enumeration(list(names))}" if names else ""
 
     def open(
         self, columns: Mapping[str, str], key_type: str | None = None, *, sizes: bool = False

@@ -214,7 +214,15 @@ TOPIC = "kafka://127.0.0.1:9/t"
     ("ask", "sentence"),
     [
         (lambda: pw.check(TABLE, n=12), "name the key's column with key="),
-        (lambda: pw.check("all.parquet", n=12), "name the key's column of 'all.parquet' with key="),
+        (
+            lambda: pw.check("all.parquet", n=12),
+            "name the key's column of 'all.parquet' with key=: there are user, ",
+        ),
+        (
+            lambda: pw.fingerprint("all.parquet"),
+            "name the key's column and the partition's column of 'all.parquet' with key= and partition=: there are",
+        ),
+        (lambda: pw.check("al.parquet", n=12), "there is no file 'al.parquet': check its name; did you mean"),
         (lambda: pw.check(TABLE, "user"), "give the number of partitions with n="),
         (lambda: pw.check(TABLE, "usr", 12), "there is no column 'usr' in 'Table': did you mean 'user'?"),
         (lambda: pw.check(TABLE.to_pandas(), "usr", 12), "did you mean 'user'?"),

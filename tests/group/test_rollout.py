@@ -563,6 +563,13 @@ def test_a_manifest_is_read_and_arguments_stand_above_it() -> None:
     assert pw.group.rollout({"t": 4}, RolledPods(manifest=stateful), plays=1).workload == StatefulSet(3)
 
 
+@pytest.mark.parametrize("pods", [["c1", "c2"], {"t": 12}])
+def test_pods_are_counted(pods: Any) -> None:
+    with pytest.raises(PartwrightError, match=r"^pods is how many there are, as in pw\.rollout\(") as refused:
+        pw.rollout({"t": 12}, pods)
+    assert str(refused.value).endswith(f"not {pods}")
+
+
 @pytest.mark.parametrize(
     ("documents", "sentence"),
     [
