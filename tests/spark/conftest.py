@@ -95,11 +95,11 @@ def layout_columns(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, configured: Callable[..., object]
 ) -> Iterator[list[str]]:
     """The columns that `copartition` adds, in each way that this PySpark has; salts work in every version."""
-    from partwright.spark import layout
+    from partwright.spark import partition_layout
 
     if request.param == "by id":
         yield ["partition"]
         return
-    monkeypatch.setattr(layout, "_BY_ID", False)
+    monkeypatch.setattr(partition_layout, "_BY_ID", False)
     with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
         yield ["partition", "salt"]

@@ -72,8 +72,8 @@ TABLES: dict[str, Callable[[SparkSession], dict[str, DataFrame]]] = {
     "groups.assign": one(
         "members", "group string, member string, topics array<string>, joined int", "g", "c1", ["orders"], 1
     ),
-    "layout.copartition": of_users,
-    "layout.kafka_layout": one("orders", "id string, ts timestamp", "a", AT),
+    "partition_layout.copartition": of_users,
+    "partition_layout.kafka_layout": one("orders", "id string, ts timestamp", "a", AT),
     "quotas.min_quota": one("groups", "partitions int, members int", 7, 3),
     "tables.with_partition": one("flights", "tailnum string", "N14228"),
 }

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.spark import layout
+from partwright.spark import partition_layout
 from partwright.spark.words import salt_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def test_no_row_is_in_a_wrong_task(
     with configured({"spark.sql.adaptive.enabled": adaptive, "spark.sql.ansi.enabled": ansi}):
         for n in (1, 2, 3, 7, 48, *([1000] if adaptive == ansi == "true" else [])):
             rows = spark.range(3 * n).withColumn("partition", (sf.col("id") % n).cast("int"))
-            found = layout.laid_out(rows, rows, n, [sf.col("id")])
+            found = partition_layout.laid_out(rows, rows, n, [sf.col("id")])
             tasks = found.select("id", "partition", sf.spark_partition_id().alias("task")).collect()
             assert {row.task for row in tasks} == set(range(n))
             assert [(row.task, row.id) for row in tasks] == [
@@ -236,7 +236,7 @@ def test_the_columns_to_join_on_are_those_of_this_pyspark(orders: DataFrame, con
 def test_joins_that_would_lose_the_layout_are_refused(
     orders: DataFrame, configured: Configured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layout, "_BY_ID", False)
+    monkeypatch.setattr(partition_layout, "_BY_ID", False)
     with configured({"spark.sql.requireAllClusterKeysForCoPartition": "true"}):
         with pytest.raises(pw.PartwrightError) as refused:
             pws.copartition(orders, orders, key="user", n=N)
