@@ -5,11 +5,7 @@ from __future__ import annotations
 import time
 
 # Spark reads the annotations of functions that its workers call.
-from collections.abc import (
-    Callable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
