@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
+from partwright import spark as pws
 from partwright.assignors.comparison import compare
 from partwright.assignors.mixed.group_leaders import LeaderAnswer
 from partwright.audit.resize import Resize
@@ -96,21 +98,28 @@ def test_the_comparison_of_assignors_is_a_table_with_one_row_for_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
+    ("module", "name", "hint"),
     [
-        ("partition", "did you mean 'partition_for_key'?"),
-        ("detect", "did you mean 'fingerprint'?"),
-        ("how_many_partitions", "did you mean 'advise'?"),
-        ("repartition", "did you mean 'resize'?"),
-        ("chek", "did you mean 'check'?"),
-        ("xyzzy", "there are advise, assign, "),
+        (pw, "partition", "did you mean 'partition_for_key'?"),
+        (pw, "detect", "did you mean 'fingerprint'?"),
+        (pw, "how_many_partitions", "did you mean 'advise'?"),
+        (pw, "repartition", "did you mean 'resize'?"),
+        (pw, "chek", "did you mean 'check'?"),
+        (pw, "xyzzy", "there are advise, assign, "),
+        (pws, "repartition", "did you mean 'kafka_layout'?"),
+        (pws, "partition", "did you mean 'partition_for_key'?"),
+        (pws, "chek", "did you mean 'check'?"),
     ],
 )
-def test_a_name_that_is_not_there_leads_to_the_one_that_was_meant(name: str, hint: str) -> None:
-    with pytest.raises(
-        AttributeError, match=f"^module 'partwright' has no attribute {name!r}: {re.escape(hint)}"
-    ):
-        getattr(pw, name)
+def test_a_name_that_is_not_there_leads_to_the_one_that_was_meant(
+    module: ModuleType, name: str, hint: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute {name!r}: {re.escape(hint)}"):
+        getattr(module, name)
+
+
+def test_completion_shows_the_names_of_spark_alone() -> None:
+    assert [name for name in dir(pws) if not name.startswith("__")] == sorted(pws.__all__)
 
 
 def test_the_packages_names_are_the_same_whatever_was_imported() -> None:

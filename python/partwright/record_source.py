@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from partwright._check import Json, enumeration, is_topic, options, shown, spelled
+from partwright._check import Json, as_int, enumeration, is_topic, options, shown, spelled
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
@@ -120,8 +120,11 @@ class RecordSource:
         """
         for role, name in columns.items():
             if name is not None and not isinstance(name, str):
+                # People write the number of partitions there, which comes after the key's column.
+                before = ", which comes before n" if role == "key" and as_int(name) is not None else ""
                 raise PartwrightError(
-                    f"{spelled(role + of)} is the name of a column, not {shown(name)}", value=name
+                    f"{spelled(role + of)} is the name of a column{before}, not {shown(name)}{self._known_columns()}",
+                    value=name,
                 )
             if self.is_topic and name not in {None, role}:
                 raise PartwrightError(
@@ -151,12 +154,21 @@ class RecordSource:
         return {role: name for name, role in role_of.items()}
 
     def _known_columns(self) -> str:
-        """The end of a sentence: which columns there are in files, which are looked for first."""
-        if not self.files or "-" in self.files:
+        """The end of a sentence: which columns there are. Files are looked for first."""
+        if self.is_topic or "-" in self.files:
             return ""
-        with open_records(self.files, self.format, self.delimiter) as records:
-            names = next(iter(records.types()), {})
-        return f": there are {enumeration(list(names))}" if names else ""
+        if self.files:
+            with open_records(self.files, self.format, self.delimiter) as records:
+                names = list(next(iter(records.types()), {}))
+        elif isinstance(self.records, Mapping):
+            names = list(map(str, self.records))
+        else:
+            # Those of Arrow, and of frames; a LazyFrame would compute them.
+            is_lazy = hasattr(self.records, "collect")
+            attribute = "column_names" if hasattr(self.records, "column_names") else "columns"
+            columns = () if is_lazy else getattr(self.records, attribute, ())
+            names = list(map(str, columns)) if isinstance(columns, Iterable) else []
+        return f": there are {enumeration(names)}" if names else ""
 
     def open(
         self, columns: Mapping[str, str], key_type: str | None = None, *, sizes: bool = False

@@ -195,7 +195,10 @@ def test_without_partitions_it_is_where_the_client_puts_them() -> None:
     answer = found.to_dict()
     assert (answer["misplaced"], answer["misplaced_by"], answer["examples"]) == (None, [], [])
     said = document(found).verdicts
-    assert said[1].text == "Not compared with where the records are: no column of partitions was named."
+    assert (
+        said[1].text
+        == "Not compared with where the records are: name the column of partitions with partition=."
+    )
     assert not any("puts them" in each.text for each in said)
     html = found._repr_html_() or ""
     assert "are where java puts" not in html

@@ -231,7 +231,10 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check("all.parquet", "usr", 12), "did you mean 'user'?"),
         (lambda: pw.check(TABLE, "user", 12, partition="ts_"), "there is no column 'ts_' in 'Table'"),
         (lambda: pw.check(TABLE, "user", 12, partition="user"), "cannot be both the key and the partition"),
-        (lambda: pw.check(TABLE, 7, 12), "key= is the name of a column, not 7"),
+        (
+            lambda: pw.check(TABLE, 7),
+            "key= is the name of a column, which comes before n, not 7: there are user, ",
+        ),
         (lambda: pw.check(TABLE, "user", "12"), "n, the number of partitions, must be a whole number"),
         (lambda: pw.check(TABLE, "user", 12, limits=0.5), "limits is a partwright.CheckLimits(...), not 0.5"),
         (lambda: pw.check(TABLE, "user", 12, kafka_config={}), "kafka_config= is for reaching a Kafka"),

@@ -89,7 +89,7 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     assert words(out).startswith(
         "Partition 4 holds 100.0% of the records, 12\u00d7 its fair share; key a alone has 100.0%. "
         "Salt that key 16 ways, and the largest partition holds 32.0%. "
-        "Not compared with where the records are: no column of partitions was named. "
+        "Not compared with where the records are: name the column of partitions with --partition. "
     )
     assert "\n\nRecords a partition, as java would fill them\n" in out.decode()
     write("x.csv", {"k": ["a"] * 60, "p": [None] * 60})

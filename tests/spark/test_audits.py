@@ -145,6 +145,10 @@ def test_a_topics_own_columns_need_no_names(table: Table) -> None:
     ):
         with pytest.raises(pw.PartwrightError, match=r"^name the key's column with key=$"):
             ask()
+    with pytest.raises(
+        pw.PartwrightError, match=r"^key= is the name of a column, which comes before n, not 12: there "
+    ):
+        pws.check(table(written), 12)  # type: ignore[arg-type]
     with pytest.raises(pw.PartwrightError, match=r"^give the number of partitions with n=$"):
         pws.check(table(of_topic))
     with pytest.raises(pw.PartwrightError, match=r"^give the number of partitions with to=$"):
@@ -587,7 +591,10 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
         assert repr(found).startswith("<Check: Partition 4 holds 50.0% of the records, 6.0")
         assert found.to_dict()["misplaced"] is None
         second = document(found).verdicts[1].text
-        assert second == "Not compared with where the records are: no column of partitions was named."
+        assert (
+            second
+            == "Not compared with where the records are: name the column of partitions with partition=."
+        )
     assert pws.resize(given, "key", 12, 24).misplaced is None
     assert pws.check(given, "key", 12, partition="partition").misplaced == 2
 

@@ -233,6 +233,11 @@ def test_the_columns_to_join_on_are_those_of_this_pyspark(orders: DataFrame, con
     assert a.columns == ["user", *pws.LAYOUT_COLUMNS]
 
 
+def test_a_layout_is_a_function_for_transform(orders: DataFrame) -> None:
+    with pytest.raises(pw.PartwrightError, match=r"write df\.transform\(pws\.kafka_layout\('key', 12, "):
+        pws.kafka_layout(orders, 12, "ts")  # type: ignore[arg-type]
+
+
 def test_joins_that_would_lose_the_layout_are_refused(
     orders: DataFrame, configured: Configured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

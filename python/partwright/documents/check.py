@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from partwright._check import Fields, all_of, counted
+from partwright._check import Fields, all_of, counted, spelled
 from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
@@ -74,7 +74,7 @@ def _verdicts(check: Check, answer: Fields) -> Iterator[Verdict | str]:
         all_, them = all_of(rows, "record is", "records are"), "it" if rows == 1 else "them"
         yield Verdict("holds", f"{all_[0].upper()}{all_[1:]} where {client} puts {them}. {fullest}")
     if misplaced is None and rows:
-        words = "Not compared with where the records are: no column of partitions was named."
+        words = f"Not compared with where the records are: name the column of partitions with {spelled('partition')}."
         yield words if check.has_contract else Verdict("open", words, headline="Not compared")
     if answer["undetermined"]:
         yield f"Undetermined: {counted(answer['undetermined'], 'record')}, which {client} may put anywhere."

@@ -85,5 +85,8 @@ __all__ = [
 
 if not TYPE_CHECKING:
 
+    def __dir__() -> list[str]:
+        return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
     def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant_name(name, __all__)}")

@@ -75,6 +75,11 @@ def kafka_layout(
         >>> orders.transform(kafka_layout(key="id", n=48, order_by="ts"))
         DataFrame[id: string, ts: timestamp, partition: int]
     """
+    if isinstance(key, DataFrame):
+        raise PartwrightError(
+            "kafka_layout gives a function: write df.transform(pws.kafka_layout('key', 12, order_by='time'))",
+            field="key",
+        )
     hashing.partition_for_key(None, n, client, key_type)
     tasks = index(n)
     order = order_list(order_by, "that each task is sorted by")
