@@ -82,6 +82,7 @@ def test_an_answers_repr_is_its_summary_in_one_line(name: str) -> None:
 def test_an_answer_that_has_no_document_has_a_repr_all_the_same() -> None:
     failed = LeaderAnswer("c1", "range", error="it dies")
     assert repr(failed) == "<LeaderAnswer: it dies>"
+    assert str(failed) == "it dies"
 
 
 def test_whole_numbers_with_nulls_stay_whole() -> None:

@@ -454,6 +454,23 @@ def meant_name(name: str, names: Sequence[str]) -> str:
     return meant(other, names) or f": there are {enumeration(functions, len(functions))}"
 
 
+def no_column_name(parameter: str, value: object, names: Sequence[str]) -> str:
+    """The sentence for what is no column's name, and which columns there are.
+
+    Examples:
+        >>> no_column_name("key", 12, ["user", "at"])
+        'key= is the name of a column, which comes before n, not 12: there are user and at'
+    """
+    # People write the number of partitions there.
+    order = ", which comes before n" if parameter.startswith("key") and as_int(value) is not None else ""
+    return f"{spelled(parameter)} is the name of a column{order}, not {shown(value)}{known_columns(names)}"
+
+
+def known_columns(names: Sequence[str]) -> str:
+    """The end of a sentence: which columns there are; empty if none is known."""
+    return f": there are {enumeration(names)}" if names else ""
+
+
 def _near_or_all(name: object, names: Sequence[str]) -> str:
     near = meant(name, names)
     return f"{near} There are {enumeration(names)}" if near else f": there are {enumeration(names)}"

@@ -128,7 +128,10 @@ class Answer:
 
     def __str__(self) -> str:
         """Its verdicts and tables as text, as a command prints them into a pipe."""
-        text: str = _upward.module("report").text(self)
+        try:
+            text: str = _upward.module("report").text(self)
+        except PartwrightError as error:
+            return str(error)
         return text
 
     @property

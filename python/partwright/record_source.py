@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from partwright._check import Json, as_int, enumeration, is_topic, options, shown, spelled
+from partwright._check import Json, is_topic, known_columns, no_column_name, options, shown, spelled
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
@@ -23,7 +23,7 @@ from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds, TopicPart
 from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.records import TopicRecords
-from partwright.keys.key_columns import record_columns
+from partwright.keys.key_columns import column_names, record_columns
 
 Watch: TypeAlias = "Callable[[str], AbstractContextManager[Callable[[int, float | None], bool | None]]]"
 """Given a name, a context manager around the reading, of a function that is called again and again with the number of
@@ -120,12 +120,7 @@ class RecordSource:
         """
         for role, name in columns.items():
             if name is not None and not isinstance(name, str):
-                # People write the number of partitions there, which comes after the key's column.
-                before = ", which comes before n" if role == "key" and as_int(name) is not None else ""
-                raise PartwrightError(
-                    f"{spelled(role + of)} is the name of a column{before}, not {shown(name)}{self._known_columns()}",
-                    value=name,
-                )
+                raise PartwrightError(no_column_name(role + of, name, self._known_columns()), value=name)
             if self.is_topic and name not in {None, role}:
                 raise PartwrightError(
                     f"{spelled(role + of)} {name!r} names a column of a file: a topic's records have their own {role}, "
@@ -138,7 +133,7 @@ class RecordSource:
             names = " and ".join(f"the {role}'s column" for role in missing)
             parameters = " and ".join(spelled(role + of) for role in missing)
             raise PartwrightError(
-                f"name {names}{whose} with {parameters}{self._known_columns()}",
+                f"name {names}{whose} with {parameters}{known_columns(self._known_columns())}",
                 path=self.name,
                 field=missing[0],
             )
@@ -153,22 +148,14 @@ class RecordSource:
                 role_of[name] = role
         return {role: name for name, role in role_of.items()}
 
-    def _known_columns(self) -> str:
-        """The end of a sentence: which columns there are. Files are looked for first."""
+    def _known_columns(self) -> list[str]:
+        """The names of the columns, where they are known before records are read; files are looked for first."""
         if self.is_topic or "-" in self.files:
-            return ""
-        if self.files:
-            with open_records(self.files, self.format, self.delimiter) as records:
-                names = list(next(iter(records.types()), {}))
-        elif isinstance(self.records, Mapping):
-            names = list(map(str, self.records))
-        else:
-            # Those of Arrow, and of frames; a LazyFrame would compute them.
-            is_lazy = hasattr(self.records, "collect")
-            attribute = "column_names" if hasattr(self.records, "column_names") else "columns"
-            columns = () if is_lazy else getattr(self.records, attribute, ())
-            names = list(map(str, columns)) if isinstance(columns, Iterable) else []
-        return f": there are {enumeration(names)}" if names else ""
+            return []
+        if not self.files:
+            return column_names(self.records)
+        with open_records(self.files, self.format, self.delimiter) as records:
+            return list(next(iter(records.types()), {}))
 
     def open(
         self, columns: Mapping[str, str], key_type: str | None = None, *, sizes: bool = False

@@ -105,9 +105,8 @@ def _batches(records: Any, names: Sequence[str], key_type: str | None) -> Iterat
     elif isinstance(records, Mapping):
         columns = [_of_dict(records, name) for name in names]
     elif _is_frame(records):
-        column_names = [name for name in records.columns if isinstance(name, str)]
         for name in names:
-            find_column(kind, column_names, name)
+            find_column(kind, column_names(records), name)
         columns = [records[name] for name in names]
     elif hasattr(records, "__arrow_c_stream__") or hasattr(records, "__arrow_c_array__"):
         yield from _streamed(records, kind, names)
@@ -132,6 +131,26 @@ def _batches(records: Any, names: Sequence[str], key_type: str | None) -> Iterat
     yield from pa.Table.from_arrays(chunked, [str(at) for at, _ in enumerate(chunked)]).to_batches()
 
 
+def column_names(records: Any) -> list[str]:
+    """The names of a table's columns; none where only reading would show them, as of a stream.
+
+    Examples:
+        >>> column_names(pa.table({"user": ["a"], "at": [7]})), column_names([{"user": "a"}]), column_names(iter([]))
+        (['user', 'at'], ['user'], [])
+    """
+    if isinstance(records, (list, tuple)) and records and all(isinstance(each, Mapping) for each in records):
+        records = records[0]
+    if isinstance(records, Mapping):
+        return list(map(str, records))
+    if _is_frame(records):
+        return [name for name in records.columns if isinstance(name, str)]
+    # Those of pyarrow's tables and of DuckDB's relations; a stream's schema would be read from it.
+    for attribute in ("column_names", "columns") if hasattr(records, "__arrow_c_stream__") else ():
+        if isinstance(names := getattr(records, attribute, None), list):
+            return names
+    return []
+
+
 def _is_frame(records: object) -> bool:
     """Whether this is a DataFrame of pandas or polars, in memory."""
     package = type(records).__module__.partition(".")[0]
@@ -141,13 +160,13 @@ def _is_frame(records: object) -> bool:
 def _members(rows: Sequence[Mapping[str, object]], name: str) -> list[object]:
     """One member of each row, None if a row lacks it; a member that no row has is taken for a typing mistake."""
     if rows and not any(name in row for row in rows):
-        raise no_column("the rows", list(map(str, rows[0])), name, what="member")
+        raise no_column("the rows", column_names(rows), name, what="member")
     return [row.get(name) for row in rows]
 
 
 def _of_dict(columns: Mapping[str, object], name: str) -> object:
     """A column of a dict of columns."""
-    find_column("the dict", list(map(str, columns)), name)
+    find_column("the dict", column_names(columns), name)
     if is_single(columns[name]):
         raise KeyTypeError(
             "one dict is one row, not a table of records: give a list of them, or a dict of columns"

@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from partwright._check import as_int, counted, enumeration, options, spelled
+from partwright._check import as_int, counted, no_column_name, options, spelled
 from partwright.answer import Question
 from partwright.audit.check import Check, CheckLimits, Example
 from partwright.audit.copartition import ANYWHERE, JoinedKeys, JoinSide, Meeting, both_sides, meet
@@ -362,11 +362,7 @@ def _columns(
     if named["key"] is None and "key" not in topic_columns:
         raise PartwrightError(f"name the key's column with {spelled('key' + of)}", field="key")
     if as_int(named["key"]) is not None:
-        raise PartwrightError(
-            f"{spelled('key' + of)} is the name of a column, which comes before n, not {named['key']}: there are "
-            f"{enumeration(df.columns)}",
-            field="key",
-        )
+        raise PartwrightError(no_column_name("key" + of, named["key"], df.columns), field="key")
     return {**named, **topic_columns}, Question(
         settings={role: f"{role}, a topic's own" for role in topic_columns}
     )
