@@ -63,15 +63,19 @@ impl ServerGroup {
     }
 
     fn take_subscriptions(&mut self, input: &Input<'_>, topic: &[TopicIx]) -> Result<()> {
-        let mut subscribers = vec![0; topic.len()];
+        let mut subscribers = vec![0_usize; topic.len()];
         let mut seen = vec![0_u32; topic.len()];
-        for (member, &place) in (1..).zip(&self.member_places) {
+        // Most members subscribe to the same topics as the one before.
+        let alike = self
+            .member_places
+            .chunk_by(|&one, &other| input.subscribed.get(one) == input.subscribed.get(other));
+        for (run, members) in (1..).zip(alike) {
             let start = self.subscribed.values.len();
-            for &named in input.subscribed.get(place) {
-                if std::mem::replace(&mut seen[named as usize], member) == member {
+            for &named in input.subscribed.get(members[0]) {
+                if std::mem::replace(&mut seen[named as usize], run) == run {
                     continue;
                 }
-                subscribers[named as usize] += 1;
+                subscribers[named as usize] += members.len();
                 if !input.missing[named as usize] {
                     self.subscribed.values.push(named);
                 }
@@ -80,22 +84,27 @@ impl ServerGroup {
             for number in &mut *subscribed {
                 *number = topic[*number as usize].0;
             }
-            if member == 1 {
+            if run == 1 {
                 self.first = subscribed.iter().copied().map(TopicIx).collect();
             }
             if !subscribed.is_sorted() {
                 subscribed.sort_unstable();
             }
+            let end = self.subscribed.values.len();
             self.subscribed.end();
+            for _ in &members[1..] {
+                self.subscribed.values.extend_from_within(start..end);
+                self.subscribed.end();
+            }
         }
         let mut total = 0_u32;
         for (place, &subscribers) in subscribers.iter().enumerate() {
             if subscribers == 0 {
                 continue;
             }
-            self.homogeneous &= subscribers as usize == self.member_places.len();
+            self.homogeneous &= subscribers == self.member_places.len();
             if !input.missing[place] {
-                self.subscribers[topic[place]] = subscribers;
+                self.subscribers[topic[place]] = u32::try_from(subscribers).unwrap_or(u32::MAX);
                 let count = input.partitions[place];
                 let all = total.checked_add(count).filter(|&all| all <= MOST_PARTITIONS);
                 total = all.ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;

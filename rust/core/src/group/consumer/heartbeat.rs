@@ -65,7 +65,10 @@ impl Group {
             member.assignor = Some(assignor.clone());
         }
         if let Some(topics) = &request.topics {
-            member.topics = Arc::new(topics.iter().copied().collect());
+            let mut topics = topics.clone();
+            topics.sort_unstable();
+            topics.dedup();
+            member.topics = topics.into();
         }
         let changed = member.topics != before.topics;
         let change = (before.assignor.as_deref(), member.assignor.as_deref());

@@ -1,6 +1,5 @@
 //! A member of a group of KIP-848's protocol.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Place;
@@ -84,7 +83,8 @@ pub struct Member {
     /// `group.instance.id`.
     pub instance: Option<String>,
     pub(super) rebalance_timeout_ms: i64,
-    pub(super) topics: Arc<BTreeSet<u32>>,
+    /// Its subscription, sorted, each topic once.
+    pub(super) topics: Arc<[u32]>,
     pub(super) assignor: Option<String>,
     /// What it may read, each with the epoch since which it may read it.
     pub assigned: HeldPartitions,
@@ -100,7 +100,7 @@ impl Default for Member {
             state: State::Stable,
             instance: None,
             rebalance_timeout_ms: -1,
-            topics: Arc::default(),
+            topics: Arc::new([]),
             assignor: None,
             assigned: HeldPartitions::default(),
             revoking: HeldPartitions::default(),

@@ -14,7 +14,7 @@ pub use member::{HeldPartitions, Member, State};
 use target::MemberTarget;
 pub use target::{ASSIGNORS, check_assignor};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Map;
@@ -23,6 +23,7 @@ use super::timers::Timers;
 use crate::Result;
 use crate::interned::Name;
 use crate::java::base_hash_table::TimelineHashMap;
+use crate::java::uuid::TopicId;
 
 /// The epoch of a group that nobody has joined (`ModernGroup`).
 const FIRST_EPOCH: i32 = 1;
@@ -133,6 +134,7 @@ enum Timer {
 pub struct Group {
     config: Config,
     topics: Vec<(Name, Option<u32>)>,
+    topic_ids: Vec<TopicId>,
     members: Map<Name, Member>,
     /// The members in the order of the coordinator's map, which a request changes at its end.
     order: TimelineHashMap,
@@ -167,6 +169,7 @@ impl Group {
         Self {
             config,
             topics: Vec::new(),
+            topic_ids: Vec::new(),
             members: Map::default(),
             order: TimelineHashMap::default(),
             statics: Map::default(),
@@ -309,6 +312,7 @@ impl Group {
         let count = |topics: &[(Name, Option<u32>)], topic: u32| topics.get(topic as usize)?.1;
         let changed = |&topic: &u32| count(&topics, topic) != count(&self.topics, topic);
         self.stale |= self.subscribers.keys().any(changed);
+        self.topic_ids = topics.iter().map(|(name, _)| TopicId::of_name(name)).collect();
         self.topics = topics;
     }
 
@@ -319,7 +323,7 @@ impl Group {
 
     /// Whether a member subscribes to an existing topic.
     fn is_read_by(&self, member: &Member, topic: u32) -> bool {
-        member.topics.contains(&topic) && self.partitions(topic).is_some()
+        member.topics.binary_search(&topic).is_ok() && self.partitions(topic).is_some()
     }
 
     /// The existing topics that the group reads.
@@ -328,7 +332,7 @@ impl Group {
     }
 
     /// Counts the subscription and the assignor of a member that joins or leaves.
-    fn count(&mut self, topics: &BTreeSet<u32>, assignor: Option<&str>, comes: bool) {
+    fn count(&mut self, topics: &[u32], assignor: Option<&str>, comes: bool) {
         for &topic in topics {
             let count = self.subscribers.entry(topic).or_default();
             *count = if comes { *count + 1 } else { *count - 1 };

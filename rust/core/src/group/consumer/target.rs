@@ -10,7 +10,6 @@ use crate::interned::Name;
 use crate::java::hash_map::walk_names;
 use crate::java::hash_set::walk_copied_names;
 use crate::java::strings::compare;
-use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// A member's target.
@@ -178,7 +177,7 @@ impl Group {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),
             partitions: self.topics.iter().map(|(_, count)| count.unwrap_or(0)).collect(),
             missing: self.topics.iter().map(|(_, count)| count.is_none()).collect(),
-            topic_ids: self.topics.iter().map(|(name, _)| TopicId::of_name(name)).collect(),
+            topic_ids: self.topic_ids.clone(),
             racks: Lists::default(),
             ..Input::default()
         };
