@@ -156,7 +156,7 @@ class ClassicGroup:
         """
         kind, at_ms, tag, fields = _event(event, _REQUESTS)
         with _refusals(kind, fields):
-            group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, fields)})
+            group, answers = self._group.step(at_ms, tag, kind, _classic_request(kind, fields))
         next_group = type(self).__new__(type(self))
         next_group._group = group  # noqa: SLF001 - of our own class
         return next_group, answers
@@ -185,7 +185,7 @@ class ConsumerGroup:
         """
         self._topics: dict[str, int | None] = {**_topic_counts(topics)}
         group = _core.ConsumerGroup(consumer_config(config))
-        self._group = group.step(0, 0, {"topics": list(self._topics.items())})[0]
+        self._group = group.step(0, 0, "topics", {"topics": list(self._topics.items())})[0]
 
     @property
     def state(self) -> Json:
@@ -233,22 +233,23 @@ class ConsumerGroup:
             return self._step(kind, at_ms, tag, fields)
 
     def _step(self, kind: str, at_ms: int, tag: int, fields: Fields) -> tuple[Self, list[Json]]:
-        group, topics = self._group, dict(self._topics)
+        group, topics, request = self._group, dict(self._topics), dict[str, object]()
         if kind == "topics":
             existing = _topic_counts(fields.get("topics"))
             topics = {name: existing.get(name) for name in topics | existing}
-            request: object = list(topics.items())
+            request = {"topics": list(topics.items())}
         elif kind == "heartbeat":
             group, topics = self._known(at_ms, [*(fields.get("topics") or ()), *(fields.get("owned") or ())])
             request = _heartbeat(fields, list(topics))
         elif kind == "commit":
             partitions = fields.get("partitions") or {}
             group, topics = self._known(at_ms, list(partitions))
-            places = _places(partitions, topics)
-            request = (fields.get("member_id", ""), fields.get("epoch", -1), places)
-        else:
-            request = True
-        group, answers = group.step(at_ms, tag, {kind: request})
+            request = {
+                "member": fields.get("member_id", ""),
+                "epoch": fields.get("epoch", -1),
+                "partitions": _places(partitions, topics),
+            }
+        group, answers = group.step(at_ms, tag, kind, request)
         for answer in answers:
             if answer["assignment"] is not None:
                 answer["assignment"] = _named(topics, answer["assignment"])
@@ -262,7 +263,7 @@ class ConsumerGroup:
         topics = {**self._topics, **dict.fromkeys(unknown)}
         group = self._group
         if unknown:
-            group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
+            group, _ = group.step(at_ms, 0, "topics", {"topics": list(topics.items())})
         return group, topics
 
 
@@ -334,7 +335,7 @@ def _sender(fields: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _classic_request(kind: str, fields: Fields) -> object:
+def _classic_request(kind: str, fields: Fields) -> dict[str, object]:
     if kind == "join":
         timeouts = {"session_timeout_ms": 45_000, "rebalance_timeout_ms": 300_000}
         return {
@@ -348,11 +349,11 @@ def _classic_request(kind: str, fields: Fields) -> object:
         }
     if kind == "sync":
         assignments = list((fields.get("assignments") or {}).items())
-        return {"sender": _sender(fields), "protocol": fields.get("protocol"), "assignments": assignments}
+        return {**_sender(fields), "protocol": fields.get("protocol"), "assignments": assignments}
     if kind == "leave":
         members = listed(fields.get("members") or (), "members")
-        return [(each.get("member_id") or "", each.get("instance_id")) for each in members]
-    return True if kind in ("wait", "move") else _sender(fields)
+        return {"members": [(each.get("member_id") or "", each.get("instance_id")) for each in members]}
+    return {} if kind in ("wait", "move") else _sender(fields)
 
 
 def _heartbeat(fields: Fields, topics: list[str]) -> dict[str, object]:

@@ -6,7 +6,7 @@ use partwright_core::assignors;
 use partwright_core::hashing::{self, KeyType, Partitions};
 use partwright_core::producer;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 
 use crate::error::{BoundaryError, refused_argument};
 
@@ -18,9 +18,7 @@ impl<'py> FromPyObject<'_, 'py> for PartitionCount {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number =
-            if object.is_instance_of::<pyo3::types::PyBool>() { None } else { object.extract::<i64>().ok() };
-        match number {
+        match whole::<i64>(object) {
             Some(number) => Ok(Self(Partitions::new(number).map_err(BoundaryError::from)?)),
             None => Err(refused_argument(
                 "n",
@@ -40,16 +38,16 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number = if object.is_instance_of::<pyo3::types::PyBool>() {
-            None
-        } else {
-            object.extract::<usize>().ok()
-        };
-        number.filter(|number| *number > 0).map(Self).ok_or_else(|| {
+        whole::<usize>(object).filter(|number| *number > 0).map(Self).ok_or_else(|| {
             let reason = format!("must be a whole number from 1 on, not {}", shown(object));
             refused_argument("threads", &object, "the number of threads", reason)
         })
     }
+}
+
+/// A whole number that fits, which a bool is not.
+fn whole<'py, T: FromPyObjectOwned<'py>>(object: Borrowed<'_, 'py, PyAny>) -> Option<T> {
+    if object.is_instance_of::<PyBool>() { None } else { object.extract().ok() }
 }
 
 macro_rules! by_name {
@@ -77,9 +75,13 @@ by_name! {
     Assignor(assignors::Assignor), "assignor", "assignor";
     /// A strategy by one of its names.
     Strategy(producer::Strategy), "strategy", "strategy";
+    /// A way to choose one of several partitions.
+    Among(producer::Among), "way to choose", "among";
+    /// What happens to a record for which a strategy has no answer.
+    Fallback(producer::Fallback), "way out", "otherwise";
 }
 
-pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
+fn named<T: FromStr<Err = partwright_core::Error>>(
     object: Borrowed<'_, '_, PyAny>,
     what: &str,
     field: &'static str,

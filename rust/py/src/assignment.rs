@@ -96,14 +96,12 @@ pub(crate) fn topic_ids(names: Vec<String>, ids: Vec<Option<String>>) -> Result<
 
 /// The places of names in the order in which Java iterates over a map of them, each once.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_names(names: Vec<String>) -> Vec<u32> {
     hash_map::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The partitions of topics, each once, in the order of a client's metadata.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_partitions(topics: Vec<(String, Vec<i32>)>) -> Vec<Vec<i32>> {
     topic_partition::walk_partitions(
         &topics.iter().map(|(name, ids)| (name.as_str(), ids.as_slice())).collect::<Vec<_>>(),

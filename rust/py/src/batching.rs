@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::arguments::Strategy;
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
+use crate::items::{from_items, item};
 
 /// A broker as Python gives it: its number, its rack, its latency, and the times when it is down.
 type PythonBroker = (i32, Option<String>, PythonLatency, Vec<(i64, i64)>);
@@ -43,34 +44,12 @@ impl From<PythonLatency> for Latency {
     }
 }
 
-/// The settings as Python gives them, under the core's names.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonSimulation {
-    batch_size: i32,
-    linger_ms: i64,
-    max_request_size: i32,
-    max_in_flight: i32,
-    retry_backoff_ms: i64,
-    ignore_keys: bool,
-    adaptive: bool,
-    availability_timeout_ms: i64,
-    rack_aware: bool,
-    client_rack: String,
-}
-
-/// The inputs other than the settings.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonScenario {
-    each_append: bool,
-    flush_ms: Option<i64>,
-    failed_requests: Vec<u64>,
-    brokers: Vec<PythonBroker>,
-    /// The partitions, each with its number and leader.
-    partitions: Vec<(i32, Option<i32>)>,
-    draws: Option<Vec<i32>>,
-    seed: i64,
+from_items! {
+    /// The settings as Python gives them, under the core's names.
+    PythonSettings: Settings {
+        batch_size, linger_ms, max_request_size, max_in_flight, retry_backoff_ms, ignore_keys, adaptive,
+        availability_timeout_ms, rack_aware, client_rack
+    }
 }
 
 /// A simulation and its result: the sums, and on request the fate of each record.
@@ -110,47 +89,30 @@ impl Batching {
     #[new]
     fn new(
         strategy: Strategy,
-        settings: PythonSimulation,
-        scenario: PythonScenario,
+        settings: PythonSettings,
+        scenario: &Bound<'_, PyAny>,
         rows: bool,
     ) -> Result<Self, BoundaryError> {
-        let batch_size = settings.batch_size;
-        let brokers = scenario.brokers.into_iter();
+        let PythonSettings(settings) = settings;
+        let (batch_size, seed) = (settings.batch_size, item(scenario, "seed")?);
+        let brokers: Vec<PythonBroker> = item(scenario, "brokers")?;
+        let partitions: Vec<(i32, Option<i32>)> = item(scenario, "partitions")?;
+        let draws: Option<Vec<i32>> = item(scenario, "draws")?;
+        let broker =
+            |(id, rack, latency, away): PythonBroker| Broker { id, rack, latency: latency.into(), away };
         let scenario = Scenario {
             strategy: strategy.0,
-            settings: Settings {
-                batch_size,
-                linger_ms: settings.linger_ms,
-                max_request_size: settings.max_request_size,
-                max_in_flight: settings.max_in_flight,
-                retry_backoff_ms: settings.retry_backoff_ms,
-                ignore_keys: settings.ignore_keys,
-                adaptive: settings.adaptive,
-                availability_timeout_ms: settings.availability_timeout_ms,
-                rack_aware: settings.rack_aware,
-                client_rack: settings.client_rack,
-            },
-            each_append: scenario.each_append,
-            brokers: brokers
-                .map(|(id, rack, latency, away)| Broker { id, rack, latency: latency.into(), away })
-                .collect(),
-            partitions: scenario
-                .partitions
-                .into_iter()
-                .map(|(id, leader)| Partition { id, leader })
-                .collect(),
-            flush_ms: scenario.flush_ms,
-            failed_requests: scenario.failed_requests,
-            draws: scenario.draws.map_or_else(|| Draws::seeded(scenario.seed), Draws::recorded),
-            seed: scenario.seed,
+            settings,
+            each_append: item(scenario, "each_append")?,
+            brokers: brokers.into_iter().map(broker).collect(),
+            partitions: partitions.into_iter().map(|(id, leader)| Partition { id, leader }).collect(),
+            flush_ms: item(scenario, "flush_ms")?,
+            failed_requests: item(scenario, "failed_requests")?,
+            draws: draws.map_or_else(|| Draws::seeded(seed), Draws::recorded),
+            seed,
         };
-        Ok(Self {
-            state: Mutex::new((
-                Simulation::new(scenario)?,
-                (rows.then(Rows::default), BatchSummary::default()),
-            )),
-            batch_size,
-        })
+        let report = (rows.then(Rows::default), BatchSummary::default());
+        Ok(Self { state: Mutex::new((Simulation::new(scenario)?, report)), batch_size })
     }
 
     /// Adds some records; the columns are those of the core.
@@ -167,14 +129,13 @@ impl Batching {
         detached(py, || {
             let (simulation, report) = &mut *self.state();
             simulation.finish(report)?;
-            let BatchSummary { records, batches, requests, unsent, .. } = report.1;
             let summary = &report.1;
             let pairs = |bytes: &BTreeMap<i32, u64>| bytes.iter().map(|(&id, &bytes)| (id, bytes)).collect();
             Ok(Totals {
-                records,
-                batches,
-                requests,
-                unsent,
+                records: summary.records,
+                batches: summary.batches,
+                requests: summary.requests,
+                unsent: summary.unsent,
                 partitions: pairs(&summary.partitions),
                 brokers: pairs(&summary.brokers),
                 waited_ms: [50, 99].map(|percent| summary.waited.percentile(percent)),

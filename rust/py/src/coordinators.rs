@@ -2,146 +2,79 @@
 
 use std::sync::Arc;
 
-use partwright_core::group::{classic, consumer};
+use partwright_core::group::{Code, classic, consumer};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::{BoundaryError, detached};
+use crate::items::{from_items, item};
 
-/// The settings of the coordinator for groups of the classic protocol.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonClassicConfig {
-    initial_rebalance_delay_ms: i64,
-    min_session_timeout_ms: i64,
-    max_session_timeout_ms: i64,
-    max_size: usize,
-}
+type ClassicRequest = classic::Request<String, String>;
 
-impl From<PythonClassicConfig> for classic::Config {
-    fn from(python: PythonClassicConfig) -> Self {
-        let PythonClassicConfig {
-            initial_rebalance_delay_ms,
-            min_session_timeout_ms,
-            max_session_timeout_ms,
-            max_size,
-        } = python;
-        Self { initial_rebalance_delay_ms, min_session_timeout_ms, max_session_timeout_ms, max_size }
+from_items! {
+    /// The settings of the coordinator for groups of the classic protocol.
+    PythonClassicConfig: classic::Config {
+        initial_rebalance_delay_ms, min_session_timeout_ms, max_session_timeout_ms, max_size
+    }
+    /// The settings of the coordinator for groups of KIP-848's protocol.
+    PythonConsumerConfig: consumer::Config {
+        session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors
     }
 }
 
-/// The member that sends a request, as Python gives it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonSender {
-    member: String,
-    generation: i32,
-    instance_id: Option<String>,
+/// A text of the core out of a Python dict.
+fn name(fields: &Bound<'_, PyAny>, field: &str) -> PyResult<Arc<str>> {
+    Ok(item::<String>(fields, field)?.into())
 }
 
-impl From<PythonSender> for classic::Sender {
-    fn from(python: PythonSender) -> Self {
-        Self { member: python.member.into(), generation: python.generation, instance: python.instance_id }
-    }
+/// Texts by name out of a Python dict, in the core's form.
+fn by_name<C: FromIterator<(Arc<str>, String)>>(fields: &Bound<'_, PyAny>, field: &str) -> PyResult<C> {
+    let pairs: Vec<(String, String)> = item(fields, field)?;
+    Ok(pairs.into_iter().map(|(name, text)| (name.into(), text)).collect())
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonJoin {
-    member: String,
-    new_id: String,
-    instance_id: Option<String>,
-    session_timeout_ms: i64,
-    rebalance_timeout_ms: i64,
-    protocols: Vec<(String, String)>,
-    requires_id: bool,
-    skips_assignment: bool,
+/// The member that sends a request.
+fn sender(fields: &Bound<'_, PyAny>) -> PyResult<classic::Sender> {
+    Ok(classic::Sender {
+        member: name(fields, "member")?,
+        generation: item(fields, "generation")?,
+        instance: item(fields, "instance_id")?,
+    })
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonSync {
-    sender: PythonSender,
-    protocol: Option<String>,
-    assignments: Vec<(String, String)>,
+/// The refusal of a request of another kind; the Python wrapper has checked it.
+fn unknown<T>(kind: &str) -> PyResult<T> {
+    Err(PyValueError::new_err(format!("there is no request {kind}")))
 }
 
-/// Events that are not requests, for groups of both protocols.
-#[derive(FromPyObject)]
-pub(crate) enum Idle {
-    #[expect(dead_code, reason = "the field's name says it")]
-    Move {
-        #[pyo3(item("move"))]
-        moves: bool,
-    },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Wait {
-        #[pyo3(item)]
-        wait: bool,
-    },
-}
-
-/// A request as Python gives it: an object with one field, whose name tells the kind.
-#[derive(FromPyObject)]
-pub(crate) enum PythonRequest {
-    Join {
-        #[pyo3(item)]
-        join: PythonJoin,
-    },
-    Sync {
-        #[pyo3(item)]
-        sync: PythonSync,
-    },
-    Heartbeat {
-        #[pyo3(item)]
-        heartbeat: PythonSender,
-    },
-    Leave {
-        #[pyo3(item)]
-        leave: Vec<(String, Option<String>)>,
-    },
-    Commit {
-        #[pyo3(item)]
-        commit: PythonSender,
-    },
-    Idle(Idle),
-}
-
-impl From<PythonRequest> for classic::Request<String, String> {
-    fn from(python: PythonRequest) -> Self {
-        match python {
-            PythonRequest::Join { join } => Self::Join(classic::Join {
-                member: join.member.into(),
-                new_id: join.new_id.into(),
-                instance: join.instance_id,
-                session_timeout_ms: join.session_timeout_ms,
-                rebalance_timeout_ms: join.rebalance_timeout_ms,
-                protocols: join
-                    .protocols
-                    .into_iter()
-                    .map(|(name, metadata)| (name.into(), metadata))
-                    .collect(),
-                requires_id: join.requires_id,
-                skips_assignment: join.skips_assignment,
-                reason: String::new(),
-            }),
-            PythonRequest::Sync { sync } => Self::Sync {
-                sender: sync.sender.into(),
-                protocol: sync.protocol.map(Into::into),
-                assignments: sync
-                    .assignments
-                    .into_iter()
-                    .map(|(id, metadata)| (id.into(), metadata))
-                    .collect(),
-            },
-            PythonRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
-            PythonRequest::Leave { leave } => {
-                Self::Leave(leave.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
-            }
-            PythonRequest::Commit { commit } => Self::Commit(commit.into()),
-            PythonRequest::Idle(Idle::Move { .. }) => Self::Move,
-            PythonRequest::Idle(Idle::Wait { .. }) => Self::Wait,
+fn classic_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<ClassicRequest> {
+    Ok(match kind {
+        "join" => ClassicRequest::Join(classic::Join {
+            member: name(fields, "member")?,
+            new_id: name(fields, "new_id")?,
+            instance: item(fields, "instance_id")?,
+            session_timeout_ms: item(fields, "session_timeout_ms")?,
+            rebalance_timeout_ms: item(fields, "rebalance_timeout_ms")?,
+            protocols: by_name(fields, "protocols")?,
+            requires_id: item(fields, "requires_id")?,
+            skips_assignment: item(fields, "skips_assignment")?,
+            reason: String::new(),
+        }),
+        "sync" => ClassicRequest::Sync {
+            sender: sender(fields)?,
+            protocol: item::<Option<String>>(fields, "protocol")?.map(Into::into),
+            assignments: by_name(fields, "assignments")?,
+        },
+        "heartbeat" => ClassicRequest::Heartbeat(sender(fields)?),
+        "commit" => ClassicRequest::Commit(sender(fields)?),
+        "leave" => {
+            let members: Vec<(String, Option<String>)> = item(fields, "members")?;
+            ClassicRequest::Leave(members.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
         }
-    }
+        "move" => ClassicRequest::Move,
+        "wait" => ClassicRequest::Wait,
+        _ => return unknown(kind),
+    })
 }
 
 /// The fields of the answers to all requests. A field that an answer does not have is null.
@@ -162,43 +95,36 @@ pub(crate) struct ClassicAnswer {
 
 impl From<classic::Effect<String, String>> for ClassicAnswer {
     fn from(effect: classic::Effect<String, String>) -> Self {
-        let answer = Self { at_ms: effect.at, tag: effect.tag, ..Self::default() };
+        let text = |name: Option<Arc<str>>| name.map(|name| name.to_string());
+        let answer =
+            |code: Code| Self { at_ms: effect.at, tag: effect.tag, error: code.name(), ..Self::default() };
         match effect.answer {
-            classic::Response::Joined(joined) => Self {
-                error: joined.code.name(),
-                generation: Some(joined.generation),
-                protocol: joined.protocol.map(|name| name.to_string()),
-                leader: joined.leader.map(text),
-                member: Some(text(joined.member)),
-                skip_assignment: Some(joined.skip_assignment),
-                members: Some(
-                    joined
-                        .members
-                        .into_iter()
-                        .map(|(id, instance, metadata)| (text(id), instance, metadata))
-                        .collect(),
-                ),
-                ..answer
-            },
-            classic::Response::Synced { code, protocol, assignment } => {
-                let protocol = protocol.map(|name| name.to_string());
-                // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
-                let assignment = Some(assignment.unwrap_or_default());
-                Self { error: code.name(), protocol, assignment, ..answer }
+            classic::Response::Joined(joined) => {
+                let members = joined.members.into_iter();
+                Self {
+                    generation: Some(joined.generation),
+                    protocol: text(joined.protocol),
+                    leader: text(joined.leader),
+                    member: text(Some(joined.member)),
+                    skip_assignment: Some(joined.skip_assignment),
+                    members: Some(
+                        members.map(|(id, instance, data)| (id.to_string(), instance, data)).collect(),
+                    ),
+                    ..answer(joined.code)
+                }
             }
-            classic::Response::Left(code, codes) => Self {
-                error: code.name(),
-                errors: Some(codes.into_iter().map(partwright_core::group::Code::name).collect()),
-                ..answer
+            // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
+            classic::Response::Synced { code, protocol, assignment } => Self {
+                protocol: text(protocol),
+                assignment: Some(assignment.unwrap_or_default()),
+                ..answer(code)
             },
-            classic::Response::Done(code) => Self { error: code.name(), ..answer },
+            classic::Response::Left(code, codes) => {
+                Self { errors: Some(codes.into_iter().map(Code::name).collect()), ..answer(code) }
+            }
+            classic::Response::Done(code) => answer(code),
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "what the core gives away is owned")]
-fn text(name: Arc<str>) -> String {
-    (*name).to_owned()
 }
 
 /// The state of a group between two events.
@@ -221,14 +147,20 @@ impl ClassicGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
     fn new(config: PythonClassicConfig) -> Self {
-        Self(classic::Group::new(config.into()))
+        Self(classic::Group::new(config.0))
     }
 
     /// The group after an event, and the answers sent since the last one.
-    fn step(&self, at_ms: i64, tag: u32, request: PythonRequest) -> (Self, Vec<ClassicAnswer>) {
-        let event = classic::Event { at: at_ms, tag, request: request.into() };
+    fn step(
+        &self,
+        at_ms: i64,
+        tag: u32,
+        kind: &str,
+        fields: &Bound<'_, PyAny>,
+    ) -> PyResult<(Self, Vec<ClassicAnswer>)> {
+        let event = classic::Event { at: at_ms, tag, request: classic_request(kind, fields)? };
         let (group, effects) = self.0.clone().step(event);
-        (Self(group), effects.into_iter().map(Into::into).collect())
+        Ok((Self(group), effects.into_iter().map(Into::into).collect()))
     }
 
     /// The present state of the group.
@@ -244,84 +176,31 @@ impl ClassicGroup {
     }
 }
 
-/// The settings of the coordinator for groups of KIP-848's protocol.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonConsumerConfig {
-    session_timeout_ms: i64,
-    heartbeat_interval_ms: i64,
-    assignment_interval_ms: i64,
-    max_size: usize,
-    assignors: Vec<String>,
-}
-
-impl From<PythonConsumerConfig> for consumer::Config {
-    fn from(python: PythonConsumerConfig) -> Self {
-        let PythonConsumerConfig {
-            session_timeout_ms,
-            heartbeat_interval_ms,
-            assignment_interval_ms,
-            max_size,
-            assignors,
-        } = python;
-        Self { session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors }
-    }
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonHeartbeat {
-    member: String,
-    epoch: i32,
-    instance_id: Option<String>,
-    rack_id: Option<String>,
-    rebalance_timeout_ms: Option<i64>,
-    topics: Option<Vec<u32>>,
-    assignor: Option<String>,
-    owned: Option<Vec<consumer::Place>>,
-}
-
-/// A request as Python gives it: an object with one field, whose name tells the kind.
-#[derive(FromPyObject)]
-pub(crate) enum PythonConsumerRequest {
-    Heartbeat {
-        #[pyo3(item)]
-        heartbeat: PythonHeartbeat,
-    },
-    Commit {
-        #[pyo3(item)]
-        commit: (String, i32, Vec<consumer::Place>),
-    },
-    Topics {
-        #[pyo3(item)]
-        topics: Vec<(String, Option<u32>)>,
-    },
-    Idle(Idle),
-}
-
-impl From<PythonConsumerRequest> for consumer::Request {
-    fn from(python: PythonConsumerRequest) -> Self {
-        match python {
-            PythonConsumerRequest::Heartbeat { heartbeat } => Self::Heartbeat(consumer::Heartbeat {
-                member: heartbeat.member.into(),
-                epoch: heartbeat.epoch,
-                instance: heartbeat.instance_id,
-                rack: heartbeat.rack_id,
-                rebalance_timeout_ms: heartbeat.rebalance_timeout_ms,
-                topics: heartbeat.topics,
-                assignor: heartbeat.assignor,
-                owned: heartbeat.owned,
-            }),
-            PythonConsumerRequest::Commit { commit: (member, epoch, places) } => {
-                Self::Commit(member.into(), epoch, places)
-            }
-            PythonConsumerRequest::Topics { topics } => {
-                Self::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
-            }
-            PythonConsumerRequest::Idle(Idle::Move { .. }) => Self::Move,
-            PythonConsumerRequest::Idle(Idle::Wait { .. }) => Self::Wait,
+fn consumer_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<consumer::Request> {
+    Ok(match kind {
+        "heartbeat" => consumer::Request::Heartbeat(consumer::Heartbeat {
+            member: name(fields, "member")?,
+            epoch: item(fields, "epoch")?,
+            instance: item(fields, "instance_id")?,
+            rack: item(fields, "rack_id")?,
+            rebalance_timeout_ms: item(fields, "rebalance_timeout_ms")?,
+            topics: item(fields, "topics")?,
+            assignor: item(fields, "assignor")?,
+            owned: item(fields, "owned")?,
+        }),
+        "commit" => consumer::Request::Commit(
+            name(fields, "member")?,
+            item(fields, "epoch")?,
+            item(fields, "partitions")?,
+        ),
+        "topics" => {
+            let topics: Vec<(String, Option<u32>)> = item(fields, "topics")?;
+            consumer::Request::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
         }
-    }
+        "move" => consumer::Request::Move,
+        "wait" => consumer::Request::Wait,
+        _ => return unknown(kind),
+    })
 }
 
 #[derive(IntoPyObject)]
@@ -367,11 +246,9 @@ pub(crate) struct ConsumerGroup(consumer::Group);
 impl ConsumerGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
-    fn new(config: PythonConsumerConfig) -> PyResult<Self> {
-        for assignor in &config.assignors {
-            consumer::check_assignor(assignor).map_err(BoundaryError::from)?;
-        }
-        Ok(Self(consumer::Group::new(config.into())))
+    fn new(config: PythonConsumerConfig) -> Result<Self, BoundaryError> {
+        config.0.assignors.iter().try_for_each(|assignor| consumer::check_assignor(assignor))?;
+        Ok(Self(consumer::Group::new(config.0)))
     }
 
     /// The group after an event, and the answers sent since the last one.
@@ -380,9 +257,10 @@ impl ConsumerGroup {
         py: Python<'_>,
         at_ms: i64,
         tag: u32,
-        request: PythonConsumerRequest,
+        kind: &str,
+        fields: &Bound<'_, PyAny>,
     ) -> Result<(Self, Vec<ConsumerAnswer>), BoundaryError> {
-        let event = consumer::Event { at: at_ms, tag, request: request.into() };
+        let event = consumer::Event { at: at_ms, tag, request: consumer_request(kind, fields)? };
         let (group, effects) = detached(py, || self.0.clone().step(event))?;
         Ok((Self(group), effects.into_iter().map(Into::into).collect()))
     }

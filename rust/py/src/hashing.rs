@@ -12,7 +12,6 @@ use crate::error::{BoundaryError, detached};
 
 /// murmur2 of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, key_type, threads))]
 pub(crate) fn murmur2(
     py: Python<'_>,
     keys: ArrowColumn,
@@ -25,7 +24,6 @@ pub(crate) fn murmur2(
 
 /// The partition of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, n, client, key_type, threads))]
 pub(crate) fn partition_for_key(
     py: Python<'_>,
     keys: ArrowColumn,
@@ -49,7 +47,6 @@ pub(crate) struct Placer {
 #[pymethods]
 impl Placer {
     #[new]
-    #[pyo3(signature = (n, client, key_type))]
     fn new(n: PartitionCount, client: Client, key_type: Option<Encoding>) -> Result<Self, BoundaryError> {
         let key_type = key_type.map(|key_type| key_type.0);
         client.0.check_key_type(key_type)?;

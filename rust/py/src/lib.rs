@@ -1,6 +1,7 @@
 //! The extension module `partwright._core`: it calls the core's functions on Arrow arrays without copying them.
 
 #![expect(clippy::disallowed_types, reason = "Python holds state, the core has none")]
+#![expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 
 mod arguments;
 mod arrow;
@@ -10,6 +11,7 @@ mod capsule;
 mod coordinators;
 mod error;
 mod hashing;
+mod items;
 mod key_sums;
 mod leaders_client;
 mod lists;

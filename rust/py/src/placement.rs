@@ -16,7 +16,6 @@ pub(crate) enum Striped {
 
 /// The replicas that `AdminUtils` places. Either no broker has a rack or all have one; ids are ascending.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn admin_utils(
     py: Python<'_>,
     ids: Vec<i32>,
@@ -39,14 +38,12 @@ pub(crate) fn admin_utils(
 
 /// The ids, one from each rack in turn.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn rack_alternated(ids: Vec<i32>, racks: Vec<String>) -> Vec<i32> {
     zookeeper::rack_alternated(&paired(&ids, &racks))
 }
 
 /// The replicas that `StripedReplicaPlacer` places. A broker is its id, its rack and whether it is fenced.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn striped(
     py: Python<'_>,
     brokers: Vec<(i32, Option<String>, bool)>,

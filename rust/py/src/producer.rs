@@ -3,50 +3,37 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partwright_core::producer::{
-    Among, Draws, Fallback, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
+    Draws, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
 };
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
-use crate::arguments::{Client, Encoding, PartitionCount, Strategy, named};
+use crate::arguments::{Among, Client, Encoding, Fallback, PartitionCount, Strategy};
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
+use crate::items::item;
 
 /// A partition as Python gives it: its number, whether it has a leader, and whether the leader is in the client's rack.
 type PythonPartition = (i32, bool, bool);
 
 /// The settings as Python gives them, under the core's names.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonStrategy {
-    batch_size: i32,
-    linger_ms: Option<i64>,
-    ignore_keys: bool,
-    rack_aware: bool,
-    refresh_ms: i64,
-    available_only: bool,
-    among: PythonAmong,
-    #[pyo3(item("otherwise"))]
-    fallback: FallbackName,
-}
+pub(crate) struct PythonStrategy(Settings);
 
-struct PythonAmong(Among);
-
-impl<'py> FromPyObject<'_, 'py> for PythonAmong {
+impl<'py> FromPyObject<'_, 'py> for PythonStrategy {
     type Error = PyErr;
 
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(object, "way to choose", "among").map(Self)
-    }
-}
-
-struct FallbackName(Fallback);
-
-impl<'py> FromPyObject<'_, 'py> for FallbackName {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(object, "way out", "otherwise").map(Self)
+    fn extract(fields: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let (Among(among), Fallback(fallback)) = (item(&fields, "among")?, item(&fields, "otherwise")?);
+        Ok(Self(Settings {
+            among,
+            fallback,
+            batch_size: item(&fields, "batch_size")?,
+            linger_ms: item(&fields, "linger_ms")?,
+            ignore_keys: item(&fields, "ignore_keys")?,
+            rack_aware: item(&fields, "rack_aware")?,
+            refresh_ms: item(&fields, "refresh_ms")?,
+            available_only: item(&fields, "available_only")?,
+        }))
     }
 }
 
@@ -76,7 +63,6 @@ impl Producer {
 impl Producer {
     /// Makes a producer of topics. With recorded draws it draws no random numbers of its own.
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
     fn new(
         strategy: Strategy,
         client: Client,
@@ -87,18 +73,8 @@ impl Producer {
     ) -> Result<Self, BoundaryError> {
         let topics =
             topics.iter().map(|(name, partitions)| topic(name, partitions)).collect::<Result<_, _>>()?;
-        let settings = Settings {
-            batch_size: settings.batch_size,
-            linger_ms: settings.linger_ms,
-            ignore_keys: settings.ignore_keys,
-            rack_aware: settings.rack_aware,
-            refresh_ms: settings.refresh_ms,
-            available_only: settings.available_only,
-            among: settings.among.0,
-            fallback: settings.fallback.0,
-        };
         let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
-        let state = Core::new(strategy.0, settings, topics, draws)?;
+        let state = Core::new(strategy.0, settings.0, topics, draws)?;
         let client = if strategy.0 == Known::OldNullKey { client.0.of_kafka_0_8() } else { client.0 };
         Ok(Self { state: Mutex::new(state), client })
     }
@@ -170,7 +146,6 @@ impl Producer {
     }
 
     /// Sets how much waits for each partition.
-    #[pyo3(signature = (topic, sizes, ids, near, length))]
     fn load_stats(
         &self,
         topic: usize,
@@ -184,7 +159,6 @@ impl Producer {
     }
 
     /// Sets new metadata of a topic.
-    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
     fn set_topic(
         &self,
         place: usize,
