@@ -1,14 +1,65 @@
-//! murmur2 over lanes, written once for every set of primitives: each one's module says
-//! `kernel!("its,features", groups: 0, 1, longer: inline)`, here for two groups in progress at once and the
-//! loop over longer keys inlined into its caller.
+//! murmur2 over lanes, written once for every set of primitives. Each one's module says `kernel!` with the processor's
+//! features, how it knows that this processor has them, how many groups are in progress at once (`groups: 0, 1` are two), and whether
+//! the loop over longer keys is inlined into its caller.
 //!
-//! A set of primitives is a type `Here`, which says that this processor has them, a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
+//! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
 //! `any_negative`, `only`, `remainder`, `fetch`, the macro `words`, `gathered`, and for keys of `SHORT` bytes at most
 //! `words_of_short` and `in_order`.
 
+/// Functions that use a processor's features, each inlined.
+macro_rules! with_features {
+    ($features:literal; $($function:item)+) => {
+        $(#[target_feature(enable = $features)] #[inline] $function)+
+    };
+}
+
+/// The primitives of a processor that gathers no words and has no shortcut for short keys.
+macro_rules! no_shortcuts {
+    ($features:literal) => {
+        /// No key is short.
+        const SHORT: usize = 0;
+
+        with_features! {
+            $features;
+
+            /// The word at each of some distances; loading four words is as fast.
+            ///
+            /// # Safety
+            /// None.
+            unsafe fn gathered(_: *const u8, _: &[i32; LANES]) -> Option<Vector> { None }
+
+            /// Never called, because there is no shortcut.
+            ///
+            /// # Safety
+            /// None.
+            unsafe fn words_of_short(_: *const u8, _: usize) -> [Vector; 4] { [splat(0); 4] }
+
+            fn in_order(vector: Vector) -> Vector { vector }
+        }
+    };
+}
+
 macro_rules! kernel {
-    ($features:literal, groups: $($group:literal),+, longer: $longer:meta) => {
+    ($features:literal, detected: $detected:expr, groups: $($group:literal),+, longer: $longer:meta $(,)?) => {
+        use std::ops::Range;
+
+        use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
+        use super::offset::Places;
+        use super::{AnswerSpace, Finish, Keys, Validity};
+        use crate::hashing::murmur2::{MULTIPLIER, SEED};
+        use crate::hashing::partitions::TO_POSITIVE;
+
+        /// Shows that this processor has the features.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct Here(());
+
+        impl Here {
+            pub(super) fn detect() -> Option<Self> {
+                $detected.then_some(Self(()))
+            }
+        }
+
         /// How many groups are in progress at once.
         const GROUPS: usize = [$($group),+].len();
 

@@ -5,27 +5,11 @@
     expect(clippy::wildcard_imports, reason = "most of what is said here is said in these words")
 )]
 use std::arch::aarch64::*;
-use std::ops::Range;
 
 use super::divisor::Divisor;
-use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
-use super::offset::Places;
-use super::{AnswerSpace, Finish, Keys, Validity};
-use crate::hashing::murmur2::{MULTIPLIER, SEED};
-use crate::hashing::partitions::TO_POSITIVE;
 
 const LANES: usize = 4;
 type Vector = uint32x4_t;
-
-/// Shows that this processor has NEON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Here(());
-
-impl Here {
-    pub(super) fn detect() -> Option<Self> {
-        std::arch::is_aarch64_feature_detected!("neon").then_some(Self(()))
-    }
-}
 
 /// The four words at each lane's address: the first of all lanes, the second, the third and the fourth. Unsafe: 16
 /// bytes must be readable from each address. A macro, as with AVX2.
@@ -46,184 +30,91 @@ macro_rules! words {
     }};
 }
 
-kernel!("neon", groups: 0, longer: inline);
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn splat(number: u32) -> Vector {
-    vdupq_n_u32(number)
+kernel! {
+    "neon",
+    detected: std::arch::is_aarch64_feature_detected!("neon"),
+    groups: 0,
+    longer: inline,
 }
+no_shortcuts!("neon");
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn load(numbers: &[i32]) -> Vector {
-    let numbers = &numbers[..LANES];
-    // SAFETY: four numbers are as many bytes as are loaded.
-    unsafe { vld1q_u32(numbers.as_ptr().cast()) }
-}
+with_features! {
+    "neon";
 
-/// Each offset's distance from the first; `None` if one does not fit into 32 unsigned bits.
-#[target_feature(enable = "neon")]
-#[inline]
-fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
-    let offsets = &offsets[..LANES];
-    let first = vdupq_n_s64(first);
-    let from_first = |two: &[i64]| {
-        // SAFETY: two numbers are as many bytes as are loaded.
-        let two = unsafe { vld1q_s64(two[..2].as_ptr()) };
-        vreinterpretq_u32_s64(vsubq_s64(two, first))
-    };
-    let (low, high) = (from_first(&offsets[..2]), from_first(&offsets[2..]));
-    let are_near = vmaxvq_u32(vuzp2q_u32(low, high)) == 0;
-    are_near.then(|| vuzp1q_u32(low, high))
-}
+    fn splat(number: u32) -> Vector { vdupq_n_u32(number) }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn store(vector: Vector) -> [i32; LANES] {
-    let mut numbers = [0; LANES];
-    // SAFETY: four numbers are as many bytes as are stored.
-    unsafe { vst1q_u32(numbers.as_mut_ptr().cast(), vector) };
-    numbers
-}
+    fn load(numbers: &[i32]) -> Vector {
+        let numbers = &numbers[..LANES];
+        // SAFETY: four numbers are as many bytes as are loaded.
+        unsafe { vld1q_u32(numbers.as_ptr().cast()) }
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn add(one: Vector, other: Vector) -> Vector {
-    vaddq_u32(one, other)
-}
+    /// Each offset's distance from the first; `None` if one does not fit into 32 unsigned bits.
+    fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
+        let offsets = &offsets[..LANES];
+        let first = vdupq_n_s64(first);
+        let from_first = |two: &[i64]| {
+            // SAFETY: two numbers are as many bytes as are loaded.
+            let two = unsafe { vld1q_s64(two[..2].as_ptr()) };
+            vreinterpretq_u32_s64(vsubq_s64(two, first))
+        };
+        let (low, high) = (from_first(&offsets[..2]), from_first(&offsets[2..]));
+        let are_near = vmaxvq_u32(vuzp2q_u32(low, high)) == 0;
+        are_near.then(|| vuzp1q_u32(low, high))
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn sub(one: Vector, other: Vector) -> Vector {
-    vsubq_u32(one, other)
-}
+    fn store(vector: Vector) -> [i32; LANES] {
+        let mut numbers = [0; LANES];
+        // SAFETY: four numbers are as many bytes as are stored.
+        unsafe { vst1q_u32(numbers.as_mut_ptr().cast(), vector) };
+        numbers
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn mul(one: Vector, other: Vector) -> Vector {
-    vmulq_u32(one, other)
-}
+    fn add(one: Vector, other: Vector) -> Vector { vaddq_u32(one, other) }
+    fn sub(one: Vector, other: Vector) -> Vector { vsubq_u32(one, other) }
+    fn mul(one: Vector, other: Vector) -> Vector { vmulq_u32(one, other) }
+    fn xor(one: Vector, other: Vector) -> Vector { veorq_u32(one, other) }
+    fn and(one: Vector, other: Vector) -> Vector { vandq_u32(one, other) }
+    fn or(one: Vector, other: Vector) -> Vector { vorrq_u32(one, other) }
+    fn shift_right<const BITS: u32>(vector: Vector) -> Vector { shift_right_by(vector, BITS) }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn xor(one: Vector, other: Vector) -> Vector {
-    veorq_u32(one, other)
-}
+    /// ARM shifts only to the left, so a right shift is by a negative number.
+    fn shift_right_by(vector: Vector, bits: u32) -> Vector {
+        vshlq_u32(vector, vdupq_n_s32(-bits.cast_signed()))
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn and(one: Vector, other: Vector) -> Vector {
-    vandq_u32(one, other)
-}
+    /// Each lane's power of two.
+    fn powers_of_two(exponents: Vector) -> Vector {
+        vshlq_u32(splat(1), vreinterpretq_s32_u32(exponents))
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn or(one: Vector, other: Vector) -> Vector {
-    vorrq_u32(one, other)
-}
+    /// The largest of numbers below 2^31.
+    fn maximum(vector: Vector) -> i32 { vmaxvq_u32(vector).cast_signed() }
+    fn first(vector: Vector) -> u32 { vgetq_lane_u32::<0>(vector) }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn shift_right<const BITS: u32>(vector: Vector) -> Vector {
-    shift_right_by(vector, BITS)
-}
+    fn where_equal(one: Vector, other: Vector, same: Vector, differing: Vector) -> Vector {
+        vbslq_u32(vceqq_u32(one, other), same, differing)
+    }
 
-/// ARM shifts only to the left, so a right shift is by a negative number.
-#[target_feature(enable = "neon")]
-#[inline]
-fn shift_right_by(vector: Vector, bits: u32) -> Vector {
-    vshlq_u32(vector, vdupq_n_s32(-bits.cast_signed()))
-}
+    fn are_equal(one: Vector, other: Vector) -> bool { vminvq_u32(vceqq_u32(one, other)) == u32::MAX }
+    fn any_negative(vector: Vector) -> bool { vmaxvq_u32(vector).cast_signed() < 0 }
 
-/// Each lane's power of two.
-#[target_feature(enable = "neon")]
-#[inline]
-fn powers_of_two(exponents: Vector) -> Vector {
-    vshlq_u32(splat(1), vreinterpretq_s32_u32(exponents))
-}
+    /// The lanes whose bit is set, and 0 in the others.
+    fn only(bits: u32, vector: Vector) -> Vector {
+        // SAFETY: four numbers are as many bytes as are loaded.
+        let lane = unsafe { vld1q_u32([1, 2, 4, 8].as_ptr()) };
+        and(vector, vtstq_u32(splat(bits), lane))
+    }
 
-/// The largest of numbers below 2^31.
-#[target_feature(enable = "neon")]
-#[inline]
-fn maximum(vector: Vector) -> i32 {
-    vmaxvq_u32(vector).cast_signed()
-}
+    /// The remainders of numbers below 2^31, as [`Divisor::remainder`].
+    fn remainder(numbers: Vector, n: Divisor) -> Vector {
+        let (twice, multiplier) = (add(numbers, numbers), splat(n.multiplier));
+        let low = vmull_u32(vget_low_u32(twice), vget_low_u32(multiplier));
+        let high = vmull_high_u32(twice, multiplier);
+        let upper_halves = vuzp2q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
+        sub(numbers, mul(shift_right_by(upper_halves, n.shift), splat(n.n)))
+    }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn first(vector: Vector) -> u32 {
-    vgetq_lane_u32::<0>(vector)
-}
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn where_equal(one: Vector, other: Vector, same: Vector, differing: Vector) -> Vector {
-    vbslq_u32(vceqq_u32(one, other), same, differing)
-}
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn are_equal(one: Vector, other: Vector) -> bool {
-    vminvq_u32(vceqq_u32(one, other)) == u32::MAX
-}
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn any_negative(vector: Vector) -> bool {
-    vmaxvq_u32(vector).cast_signed() < 0
-}
-
-/// The lanes whose bit is set, and 0 in the others.
-#[target_feature(enable = "neon")]
-#[inline]
-fn only(bits: u32, vector: Vector) -> Vector {
-    // SAFETY: four numbers are as many bytes as are loaded.
-    let lane = unsafe { vld1q_u32([1, 2, 4, 8].as_ptr()) };
-    and(vector, vtstq_u32(splat(bits), lane))
-}
-
-/// The remainders of numbers below 2^31, as [`Divisor::remainder`].
-#[target_feature(enable = "neon")]
-#[inline]
-fn remainder(numbers: Vector, n: Divisor) -> Vector {
-    let (twice, multiplier) = (add(numbers, numbers), splat(n.multiplier));
-    let low = vmull_u32(vget_low_u32(twice), vget_low_u32(multiplier));
-    let high = vmull_high_u32(twice, multiplier);
-    let upper_halves = vuzp2q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
-    sub(numbers, mul(shift_right_by(upper_halves, n.shift), splat(n.n)))
-}
-
-/// Nothing is prefetched: nobody has measured that it pays here.
-#[target_feature(enable = "neon")]
-#[inline]
-fn fetch(_: *const u8) {}
-
-/// The word at each of some distances: NEON has no gather.
-///
-/// # Safety
-/// None.
-#[target_feature(enable = "neon")]
-#[inline]
-unsafe fn gathered(_: *const u8, _: &[i32; LANES]) -> Option<Vector> {
-    None
-}
-
-/// There is no shortcut for short keys here.
-const SHORT: usize = 0;
-
-/// Never called, because there is no shortcut.
-///
-/// # Safety
-/// None.
-#[target_feature(enable = "neon")]
-#[inline]
-unsafe fn words_of_short(_: *const u8, _: usize) -> [Vector; 4] {
-    [splat(0); 4]
-}
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn in_order(vector: Vector) -> Vector {
-    vector
+    /// Nothing is prefetched: nobody has measured that it pays here.
+    fn fetch(_: *const u8) {}
 }
