@@ -1,6 +1,6 @@
 //! All refusals of the core. Each is a sentence that contains the offending value.
 
-use crate::names::{counted, listed};
+use crate::names::{counted, listed, nearest};
 
 /// The result of the core's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -41,29 +41,11 @@ pub enum Error {
         /// The value that was given.
         value: i64,
     },
-    /// No client profile has this name.
-    #[error("there is no client {}{}", quoted(name), clients(nearest, known))]
-    UnknownClient {
-        /// The name that was given.
-        name: String,
-        /// The known names.
-        known: Vec<&'static str>,
-        /// The names that were probably meant.
-        nearest: Vec<&'static str>,
-    },
-    /// No key type has this name.
-    #[error("there is no key type {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
-    UnknownKeyType {
-        /// The name that was given.
-        name: String,
-        /// The known names.
-        known: Vec<&'static str>,
-        /// The names that were probably meant.
-        nearest: Vec<&'static str>,
-    },
-    /// No assignor has this name.
-    #[error("there is no assignor {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
-    UnknownAssignor {
+    /// No client profile, key type, assignor or strategy has this name.
+    #[error("there is no {} {}{}", field.replace('_', " "), quoted(name), known_names(field, nearest, known))]
+    UnknownName {
+        /// What has such names, by the argument that takes them.
+        field: &'static str,
         /// The name that was given.
         name: String,
         /// The known names.
@@ -78,16 +60,6 @@ pub enum Error {
         name: String,
         /// The known assignors with their versions.
         reason: String,
-        /// The names that were probably meant.
-        nearest: Vec<&'static str>,
-    },
-    /// No strategy has this name.
-    #[error("there is no strategy {}; known: {}{}", quoted(name), known.join(", "), hint(nearest))]
-    UnknownStrategy {
-        /// The name that was given.
-        name: String,
-        /// The known names.
-        known: Vec<&'static str>,
         /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
@@ -205,6 +177,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The refusal of a name that none of these is.
+    pub(crate) fn unknown(
+        field: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'static str>,
+    ) -> Self {
+        let known: Vec<_> = known.into_iter().collect();
+        Self::UnknownName { field, name: name.to_owned(), nearest: nearest(name, &known), known }
+    }
+
     /// The same refusal with `rows` added to its row: the row of an array becomes the row of its column.
     #[must_use]
     pub fn below(self, rows: usize) -> Self {
@@ -233,12 +215,8 @@ impl Error {
             Self::NoKeyType { .. } => {
                 Known { field: Some("key_type"), reason: Some(self.to_string()), ..Known::default() }
             }
-            Self::UnknownClient { name, .. } => named("client", name),
-            Self::UnknownKeyType { name, .. } => named("key_type", name),
-            Self::UnknownAssignor { name, .. } | Self::UnknownClientAssignor { name, .. } => {
-                named("assignor", name)
-            }
-            Self::UnknownStrategy { name, .. } => named("strategy", name),
+            Self::UnknownName { field, name, .. } => named(field, name),
+            Self::UnknownClientAssignor { name, .. } => named("assignor", name),
             Self::TopicId { value } => named("topic_id", value),
             Self::Setting { field, least, value } => Known {
                 field: Some(field),
@@ -291,9 +269,10 @@ fn hint(nearest: &[&str]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", listed(nearest)) }
 }
 
-/// There are too many clients to list all of them if it is clear which one was meant.
-fn clients(nearest: &[&str], known: &[&str]) -> String {
-    if nearest.is_empty() { format!("; known: {}", known.join(", ")) } else { hint(nearest) }
+/// The known names. There are too many clients to list all of them if it is clear which one was meant.
+fn known_names(field: &str, nearest: &[&str], known: &[&str]) -> String {
+    let hint = hint(nearest);
+    if field == "client" && !hint.is_empty() { hint } else { format!("; known: {}{hint}", known.join(", ")) }
 }
 
 #[cfg(test)]
@@ -307,7 +286,7 @@ mod tests {
         assert_eq!(refused.known().row, Some(10));
         assert_eq!(refused.known().reason.as_deref(), Some("no number"));
 
-        let unknown = Error::UnknownStrategy { name: "x".repeat(10_000), known: vec![], nearest: vec![] };
+        let unknown = Error::unknown("strategy", &"x".repeat(10_000), []);
         assert_eq!(unknown.to_string(), format!("there is no strategy {:?}...; known: ", "x".repeat(80)));
 
         let malformed = Error::Malformed { row: 2 };

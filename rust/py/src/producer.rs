@@ -190,10 +190,10 @@ impl Producer {
 /// The names of the strategies, whether each takes records with keys, and whether it counts their bytes.
 #[pyfunction]
 pub(crate) fn strategies() -> Vec<(&'static str, &'static str, bool, bool)> {
-    let row = |strategy: Known| {
+    let row = |strategy: &Known| {
         (strategy.name(), strategy.source(), strategy.takes_keyed(), strategy.counts_bytes())
     };
-    Known::ALL.map(row).to_vec()
+    Known::ALL.iter().map(row).collect()
 }
 
 /// A strategy's own name, found by one of its other names or by a version of Kafka.

@@ -36,7 +36,6 @@ pub use lists::Lists;
 pub use quotas::Quota;
 
 use crate::index::PartitionIx;
-use crate::names::nearest;
 use crate::{Error, Result};
 
 /// An assignor under its wire name.
@@ -182,9 +181,7 @@ impl FromStr for Assignor {
         if name.contains(':') {
             return other_clients::parse(name);
         }
-        Self::ALL.into_iter().find(|assignor| assignor.name() == name).ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).to_vec();
-            Error::UnknownAssignor { name: name.to_owned(), nearest: nearest(name, &known), known }
-        })
+        let known = Self::ALL.into_iter().find(|assignor| assignor.name() == name);
+        known.ok_or_else(|| Error::unknown("assignor", name, Self::ALL.into_iter().map(Self::name)))
     }
 }

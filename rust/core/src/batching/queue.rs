@@ -2,35 +2,25 @@
 
 use std::collections::VecDeque;
 
+use crate::names::named;
 use crate::producer::append::Appended;
 use crate::producer::open_batches::OpenBatch;
 use crate::producer::sizes::RecordSize;
 
-/// Why a batch takes no further records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// It reached its limit.
-    Full,
-    /// The next record did not fit.
-    NoRoom,
-    /// It had waited for `linger.ms`.
-    Linger,
-    /// The producer was flushed.
-    Flush,
-    /// Another partition of its broker was ready, and the batch left with it.
-    BrokerNode,
-}
-
-impl Why {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::NoRoom => "no-room",
-            Self::Linger => "linger",
-            Self::Flush => "flush",
-            Self::BrokerNode => "node",
-        }
+named! {
+    /// Why a batch takes no further records.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Why {
+        /// It reached its limit.
+        Full = "full",
+        /// The next record did not fit.
+        NoRoom = "no-room",
+        /// It had waited for `linger.ms`.
+        Linger = "linger",
+        /// The producer was flushed.
+        Flush = "flush",
+        /// Another partition of its broker was ready, and the batch left with it.
+        BrokerNode = "node",
     }
 }
 

@@ -161,7 +161,7 @@ impl FromStr for Client {
             if let (true, Some((_, meant))) = (nearest.is_empty(), known_as.into_iter().next()) {
                 nearest.push(meant);
             }
-            Error::UnknownClient { name: name.to_owned(), nearest, known }
+            Error::UnknownName { field: "client", name: name.to_owned(), nearest, known }
         })
     }
 }

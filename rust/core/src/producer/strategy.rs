@@ -1,46 +1,47 @@
 //! The strategies: the class and the version of Kafka of each one, what it depends on, and the file with its rule.
 
-use std::fmt;
-
 use super::built_in::Stickiness;
 use super::fallback::fall_back;
 use super::record::Record;
 use super::settings::Settings;
 use super::state::{State, TopicState};
 use super::{leader, old_round_robin, random};
+use crate::names::named;
 use crate::{Error, Result};
 
-/// How a producer chooses the partition of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// The record's own partition.
-    Explicit,
-    /// The key's partition; none without a key.
-    Key,
-    /// `RoundRobinPartitioner` of Kafka 4: one after the other, whatever the key.
-    RoundRobin,
-    /// Of Kafka 3.9.2: a new batch does not count twice.
-    RoundRobin392,
-    /// Of Kafka 2.4 to 3.9.1: a new batch counts twice (KAFKA-9965).
-    RoundRobin28,
-    /// Any, by a draw for each record.
-    Random,
-    /// `DefaultPartitioner` of Kafka 2.4 to 3.2: the key's, otherwise the sticky one.
-    Sticky24,
-    /// `UniformStickyPartitioner`: the sticky one, whatever the key.
-    UniformSticky24,
-    /// `BuiltInPartitioner` (KIP-794).
-    Sticky33,
-    /// The same with racks, as of Kafka 4.4.
-    Sticky44,
-    /// `DefaultEventHandler` of Kafka 0.8: the key's, otherwise one that is kept until the metadata is refreshed.
-    OldNullKey,
-    /// `DefaultPartitioner` of Kafka 0.9 to 2.3: the key's, otherwise round robin from a random start.
-    OldRoundRobin,
-    /// One of those whose leader is where it should be.
-    Leader,
-    /// By a field of the record instead of its key.
-    Field,
+named! {
+    /// How a producer chooses the partition of a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Strategy {
+        /// The record's own partition.
+        Explicit = "explicit",
+        /// The key's partition; none without a key.
+        Key = "key",
+        /// `RoundRobinPartitioner` of Kafka 4: one after the other, whatever the key.
+        RoundRobin = "round-robin",
+        /// Of Kafka 3.9.2: a new batch does not count twice.
+        RoundRobin392 = "round-robin@3.9.2",
+        /// Of Kafka 2.4 to 3.9.1: a new batch counts twice (KAFKA-9965).
+        RoundRobin28 = "round-robin@2.8",
+        /// Any, by a draw for each record.
+        Random = "random",
+        /// `DefaultPartitioner` of Kafka 2.4 to 3.2: the key's, otherwise the sticky one.
+        Sticky24 = "sticky@2.4",
+        /// `UniformStickyPartitioner`: the sticky one, whatever the key.
+        UniformSticky24 = "uniform-sticky@2.4",
+        /// `BuiltInPartitioner` (KIP-794).
+        Sticky33 = "sticky@3.3",
+        /// The same with racks, as of Kafka 4.4.
+        Sticky44 = "sticky@4.4",
+        /// `DefaultEventHandler` of Kafka 0.8: the key's, otherwise one that is kept until the metadata is refreshed.
+        OldNullKey = "old-null-key",
+        /// `DefaultPartitioner` of Kafka 0.9 to 2.3: the key's, otherwise round robin from a random start.
+        OldRoundRobin = "default@2.3",
+        /// One of those whose leader is where it should be.
+        Leader = "leader",
+        /// By a field of the record instead of its key.
+        Field = "field",
+    }
 }
 
 /// How the strategy learns about batches.
@@ -55,44 +56,6 @@ pub(crate) enum BatchRule {
 }
 
 impl Strategy {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::Explicit,
-        Self::Key,
-        Self::RoundRobin,
-        Self::RoundRobin392,
-        Self::RoundRobin28,
-        Self::Random,
-        Self::Sticky24,
-        Self::UniformSticky24,
-        Self::Sticky33,
-        Self::Sticky44,
-        Self::OldNullKey,
-        Self::OldRoundRobin,
-        Self::Leader,
-        Self::Field,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Explicit => "explicit",
-            Self::Key => "key",
-            Self::RoundRobin => "round-robin",
-            Self::RoundRobin392 => "round-robin@3.9.2",
-            Self::RoundRobin28 => "round-robin@2.8",
-            Self::Random => "random",
-            Self::Sticky24 => "sticky@2.4",
-            Self::UniformSticky24 => "uniform-sticky@2.4",
-            Self::Sticky33 => "sticky@3.3",
-            Self::Sticky44 => "sticky@4.4",
-            Self::OldNullKey => "old-null-key",
-            Self::OldRoundRobin => "default@2.3",
-            Self::Leader => "leader",
-            Self::Field => "field",
-        }
-    }
-
     /// The version for which it is exact.
     pub fn source(self) -> &'static str {
         match self {
@@ -221,11 +184,5 @@ impl Strategy {
 
     pub(super) fn has_no(self, call: &str) -> Error {
         Error::Producer(format!("the strategy {self} has no {call}"))
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
     }
 }

@@ -4,7 +4,6 @@
 use std::str::FromStr;
 
 use super::strategy::Strategy;
-use crate::names::nearest;
 use crate::{Error, Result};
 
 /// Other names of the same strategies; a name without a version is the newest Kafka's that has it.
@@ -22,18 +21,15 @@ impl FromStr for Strategy {
 
     fn from_str(name: &str) -> Result<Self> {
         let aliases = ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, strategy)| strategy);
-        let named = Self::ALL.into_iter().find(|strategy| strategy.name() == name);
+        let named = Self::ALL.iter().copied().find(|strategy| strategy.name() == name);
         if let Some(strategy) = named.or(aliases) {
             return Ok(strategy);
         }
         if let Some((base, version)) = name.split_once('@').filter(|(base, _)| VERSIONED.contains(base)) {
             return of_version(base, version);
         }
-        Err({
-            let known: Vec<_> = ["sticky"].into_iter().chain(Self::ALL.map(Self::name)).collect();
-            let nearest = nearest(name, &known);
-            Error::UnknownStrategy { name: name.to_owned(), known, nearest }
-        })
+        let own = Self::ALL.iter().map(|strategy| strategy.name());
+        Err(Error::unknown("strategy", name, ["sticky"].into_iter().chain(own)))
     }
 }
 

@@ -36,26 +36,18 @@ pub use steps::{MemberSteps, Step};
 
 use super::assignment::Assignment;
 use crate::Result;
+use crate::names::named;
 
-/// One of the broker's assignors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `UniformAssignor`: balanced, and as much as possible stays where it is.
-    Uniform,
-    /// `RangeAssignor`: each topic by itself, in ranges.
-    Range,
-    /// `SimpleAssignor`, for share groups: members may share partitions.
-    Simple,
-}
-
-impl Kind {
-    /// partwright's name for it; the broker's own name means another assignor on a client.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "server-uniform",
-            Self::Range => "server-range",
-            Self::Simple => "server-simple",
-        }
+named! {
+    /// One of the broker's assignors, by partwright's names: the broker's own mean other assignors on a client.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// `UniformAssignor`: balanced, and as much as possible stays where it is.
+        Uniform = "server-uniform",
+        /// `RangeAssignor`: each topic by itself, in ranges.
+        Range = "server-range",
+        /// `SimpleAssignor`, for share groups: members may share partitions.
+        Simple = "server-simple",
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::error_code::Code;
 use super::{Group, Response, Sender};
 use crate::interned::{Id, Name};
+use crate::names::named;
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -33,32 +34,20 @@ impl Default for Config {
 /// How long a new member may wait in a rebalance before its request is given up (`GroupCoordinatorConfig`).
 pub(super) const NEW_MEMBER_JOIN_TIMEOUT_MS: i64 = 5 * 60 * 1_000;
 
-/// `ClassicGroupState`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// No members.
-    Empty,
-    /// Members are asked to join.
-    PreparingRebalance,
-    /// All have joined, and the leader's assignment is awaited.
-    CompletingRebalance,
-    /// Everybody has an assignment.
-    Stable,
-    /// The group is gone.
-    Dead,
-}
-
-impl Phase {
-    /// Kafka's name of the state.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Empty => "Empty",
-            Self::PreparingRebalance => "PreparingRebalance",
-            Self::CompletingRebalance => "CompletingRebalance",
-            Self::Stable => "Stable",
-            Self::Dead => "Dead",
-        }
+named! {
+    /// `ClassicGroupState`, by Kafka's names.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// No members.
+        Empty = "Empty",
+        /// Members are asked to join.
+        PreparingRebalance = "PreparingRebalance",
+        /// All have joined, and the leader's assignment is awaited.
+        CompletingRebalance = "CompletingRebalance",
+        /// Everybody has an assignment.
+        Stable = "Stable",
+        /// The group is gone.
+        Dead = "Dead",
     }
 }
 

@@ -3,28 +3,19 @@
 use std::sync::Arc;
 
 use super::Place;
+use crate::names::named;
 
-/// `MemberState`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// The member has its target.
-    #[default]
-    Stable,
-    /// It has to give up partitions first.
-    UnrevokedPartitions,
-    /// It waits for partitions that others have not given up yet.
-    UnreleasedPartitions,
-}
-
-impl State {
-    /// Kafka's name of the state.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stable => "STABLE",
-            Self::UnrevokedPartitions => "UNREVOKED_PARTITIONS",
-            Self::UnreleasedPartitions => "UNRELEASED_PARTITIONS",
-        }
+named! {
+    /// `MemberState`, by Kafka's names.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum State {
+        /// The member has its target.
+        #[default]
+        Stable = "STABLE",
+        /// It has to give up partitions first.
+        UnrevokedPartitions = "UNREVOKED_PARTITIONS",
+        /// It waits for partitions that others have not given up yet.
+        UnreleasedPartitions = "UNRELEASED_PARTITIONS",
     }
 }
 

@@ -208,11 +208,7 @@ pub const ASSIGNORS: [&str; 2] = ["uniform", "range"];
 ///
 /// # Errors
 ///
-/// [`Error::UnknownAssignor`] with the nearest name.
+/// [`Error::UnknownName`] with the nearest name.
 pub fn check_assignor(name: &str) -> Result<()> {
-    if ASSIGNORS.contains(&name) {
-        return Ok(());
-    }
-    let nearest = crate::names::nearest(name, &ASSIGNORS);
-    Err(Error::UnknownAssignor { name: name.to_owned(), nearest, known: ASSIGNORS.to_vec() })
+    if ASSIGNORS.contains(&name) { Ok(()) } else { Err(Error::unknown("assignor", name, ASSIGNORS)) }
 }
