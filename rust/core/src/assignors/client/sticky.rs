@@ -20,7 +20,7 @@ pub(crate) fn assign(
     }
     let mut lists = general_assignment::assign(group, &claims, assignor)?;
     if cooperative {
-        cooperative_sticky::withhold(group, &mut lists);
+        cooperative_sticky::withhold_transferred(group, &mut lists);
     }
     Ok(Lists::of(&lists))
 }

@@ -32,7 +32,7 @@ pub(super) fn sticky_2_8(
     let lists = if let Some(place) = first_unequal(group) {
         let mut lists = sticky_general::assign(group, &claims, &group.walk[..place], assignor, cooperative)?;
         if cooperative {
-            cooperative_sticky::withhold(group, &mut lists);
+            cooperative_sticky::withhold_transferred(group, &mut lists);
         }
         lists
     } else {

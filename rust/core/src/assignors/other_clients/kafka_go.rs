@@ -5,28 +5,29 @@ use std::collections::BTreeMap;
 
 use super::ClientAssignor;
 use super::go_group::{GoGroup, MAP_ORDER};
-use crate::assignors::Chance;
+use crate::Result;
+use crate::assignors::{Assignment, Chance, Input};
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
 use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("kafka-go:range", |input| {
-        let group = GoGroup::new(input)?;
-        Ok(group.named(&range(&group), None))
-    }),
-    ClientAssignor::new("kafka-go:roundrobin", |input| {
-        let group = GoGroup::new(input)?;
-        Ok(group.named(&round_robin(&group), None))
-    }),
-    ClientAssignor::new("kafka-go:rack-affinity", |input| {
+    ClientAssignor::new("kafka-go:range", |input, _| certain(input, range)),
+    ClientAssignor::new("kafka-go:roundrobin", |input, _| certain(input, round_robin)),
+    ClientAssignor::new("kafka-go:rack-affinity", |input, _| {
         let group = GoGroup::new(input)?;
         let lists = rack_affinity(&group, &mut group.draws());
         let chance = Chance { why: MAP_ORDER, same: &[] };
         Ok(group.named(&lists, has_choice(&group).then_some(chance)))
     }),
 ];
+
+/// An answer that leaves nothing to chance.
+fn certain(input: &Input<'_>, assign: fn(&GoGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
+    let group = GoGroup::new(input)?;
+    Ok(group.named(&assign(&group), None))
+}
 
 /// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
 fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {

@@ -24,11 +24,14 @@ use crate::{Error, Result};
 pub struct ClientAssignor {
     /// `CLIENT:ASSIGNOR`, with `@VERSION` if that version answers differently from today's.
     name: &'static str,
-    assign: fn(&Input<'_>) -> Result<Assignment>,
+    assign: Assign,
 }
 
+/// What the client's leader answers to its input; the second argument is the assignor's own name, for refusals.
+type Assign = fn(&Input<'_>, &'static str) -> Result<Assignment>;
+
 impl ClientAssignor {
-    const fn new(name: &'static str, assign: fn(&Input<'_>) -> Result<Assignment>) -> Self {
+    const fn new(name: &'static str, assign: Assign) -> Self {
         Self { name, assign }
     }
 
@@ -47,8 +50,8 @@ impl ClientAssignor {
         wire_name(self.name)
     }
 
-    pub(super) fn assign(&self, client_name: &Input<'_>) -> Result<Assignment> {
-        (self.assign)(client_name)
+    pub(super) fn assign(&self, input: &Input<'_>) -> Result<Assignment> {
+        (self.assign)(input, self.name)
     }
 }
 

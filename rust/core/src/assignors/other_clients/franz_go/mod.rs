@@ -2,25 +2,14 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `sticky` | the steps of a sticky balancing |
-//! | `balancer` | what is balanced |
-//! | `claims` | what members say that they own, and who keeps what |
-//! | `racks` | racks of members and of partitions' leaders |
+//! | `sticky` | the steps of a sticky balancing, and what members own |
 //! | `unassigned` | who gets what nobody had |
-//! | `levels` | members by how many partitions they have |
-//! | `steal_graph`, `steal_graph_1_21` | who takes a partition from whom, where members read different topics |
+//! | `steal_graph` | who takes a partition from whom, where members read different topics |
 //! | `repair`, `rotations` | the fewest moves among all answers of the same sizes, since 1.22 |
-//! | `cooperative` | what waits for the next rebalance |
 
-mod balancer;
-mod claims;
-mod cooperative;
-mod levels;
-mod racks;
 mod repair;
 mod rotations;
 mod steal_graph;
-mod steal_graph_1_21;
 mod sticky;
 mod unassigned;
 
@@ -32,83 +21,29 @@ use crate::{Error, Result};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("franz-go:range", |input| {
-        let group = GoGroup::new(input)?;
-        Ok(group.named(&range(&group, input.options.balance_racks), None))
-    }),
-    ClientAssignor::new("franz-go:range@1.21", |input| {
-        let group = old(input, "franz-go:range@1.21")?;
-        Ok(group.named(&range(&group, true), None))
-    }),
-    ClientAssignor::new("franz-go:roundrobin", |input| {
+    ClientAssignor::new("franz-go:range", |input, name| ranged(input, name, FranzVersion::V1_22)),
+    ClientAssignor::new("franz-go:range@1.21", |input, name| ranged(input, name, FranzVersion::V1_21)),
+    ClientAssignor::new("franz-go:roundrobin", |input, _| {
         let group = GoGroup::new(input)?;
         Ok(group.named(&round_robin(&group), None))
     }),
-    ClientAssignor::new("franz-go:sticky", |input| {
-        let group = GoGroup::new(input)?;
-        balanced(&group, "franz-go:sticky", FranzVersion::V1_22, input.options.balance_racks, false)
+    ClientAssignor::new("franz-go:sticky", |input, name| balanced(input, name, FranzVersion::V1_22, false)),
+    ClientAssignor::new("franz-go:sticky@1.21", |input, name| {
+        balanced(input, name, FranzVersion::V1_21, false)
     }),
-    ClientAssignor::new("franz-go:sticky@1.21", |input| {
-        let group = old(input, "franz-go:sticky@1.21")?;
-        balanced(&group, "franz-go:sticky@1.21", FranzVersion::V1_21, true, false)
+    ClientAssignor::new("franz-go:sticky@1.20", |input, name| {
+        balanced(input, name, FranzVersion::V1_20, false)
     }),
-    ClientAssignor::new("franz-go:sticky@1.20", |input| {
-        let group = old(input, "franz-go:sticky@1.20")?;
-        balanced(&group, "franz-go:sticky@1.20", FranzVersion::V1_20, false, false)
+    ClientAssignor::new("franz-go:cooperative-sticky", |input, name| {
+        balanced(input, name, FranzVersion::V1_22, true)
     }),
-    ClientAssignor::new("franz-go:cooperative-sticky", |input| {
-        let group = GoGroup::new(input)?;
-        balanced(
-            &group,
-            "franz-go:cooperative-sticky",
-            FranzVersion::V1_22,
-            input.options.balance_racks,
-            true,
-        )
+    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input, name| {
+        balanced(input, name, FranzVersion::V1_21, true)
     }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input| {
-        let group = old(input, "franz-go:cooperative-sticky@1.21")?;
-        balanced(&group, "franz-go:cooperative-sticky@1.21", FranzVersion::V1_21, true, true)
-    }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input| {
-        let group = old(input, "franz-go:cooperative-sticky@1.20")?;
-        balanced(&group, "franz-go:cooperative-sticky@1.20", FranzVersion::V1_20, false, true)
+    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input, name| {
+        balanced(input, name, FranzVersion::V1_20, true)
     }),
 ];
-
-/// A group of an older franz-go, which has no `BalanceRacks`.
-fn old<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
-    if input.options.balance_racks {
-        let reason = "BalanceRacks is there since franz-go 1.22.0 (1.21 balances by rack wherever members have one); \
-                      leave balance_racks out";
-        return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
-    }
-    GoGroup::new(input)
-}
-
-fn balanced(
-    group: &GoGroup<'_>,
-    assignor: &'static str,
-    version: FranzVersion,
-    racks: bool,
-    cooperative: bool,
-) -> Result<Assignment> {
-    let lists = sticky::assign(group, version, racks, cooperative, &mut group.draws()).ok_or_else(|| {
-        let reason = "a partition that a member of an older generation claims has lost its owner, upon which franz-go \
-                      before 1.21.4 panics (index out of range) in some orders of its maps";
-        Error::ClientFails { assignor, reason: reason.to_owned() }
-    })?;
-    // The order decides what a partition's second claimant gets back, and withheld partitions change the sizes.
-    let (newest, clear) = (version == FranzVersion::V1_22, sticky::doubly_claimed(group) == 0);
-    let same: &[_] = match (cooperative, newest, clear) {
-        (false, true, true) => &["sizes", "moves"],
-        (false, true, false) | (false, false, true) => &["sizes"],
-        (true, true, true) => &["moves"],
-        _ => &[],
-    };
-    let chance = Chance { why: MAP_ORDER, same };
-    Ok(group.named(&lists, sticky::has_choice(group).then_some(chance)))
-}
 
 /// Which franz-go leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,6 +54,48 @@ enum FranzVersion {
     V1_21,
     /// 1.22 and later: racks only with `BalanceRacks`, and the fewest moves.
     V1_22,
+}
+
+impl FranzVersion {
+    /// The group, and whether racks matter.
+    fn group<'a>(self, input: &'a Input<'a>, assignor: &'static str) -> Result<(GoGroup<'a>, bool)> {
+        let balance_racks = input.options.balance_racks;
+        if balance_racks && self < Self::V1_22 {
+            let reason = "BalanceRacks is there since franz-go 1.22.0 (1.21 balances by rack wherever members have one); \
+                          leave balance_racks out";
+            return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
+        }
+        Ok((GoGroup::new(input)?, balance_racks || self == Self::V1_21))
+    }
+}
+
+fn ranged(input: &Input<'_>, assignor: &'static str, version: FranzVersion) -> Result<Assignment> {
+    let (group, racks) = version.group(input, assignor)?;
+    Ok(group.named(&range(&group, racks), None))
+}
+
+fn balanced(
+    input: &Input<'_>,
+    assignor: &'static str,
+    version: FranzVersion,
+    cooperative: bool,
+) -> Result<Assignment> {
+    let (group, racks) = version.group(input, assignor)?;
+    let lists = sticky::assign(&group, version, racks, cooperative, &mut group.draws()).ok_or_else(|| {
+        let reason = "a partition that a member of an older generation claims has lost its owner, upon which franz-go \
+                      before 1.21.4 panics (index out of range) in some orders of its maps";
+        Error::ClientFails { assignor, reason: reason.to_owned() }
+    })?;
+    // The order decides what a partition's second claimant gets back, and withheld partitions change the sizes.
+    let (newest, clear) = (version == FranzVersion::V1_22, sticky::doubly_claimed(&group) == 0);
+    let same: &[_] = match (cooperative, newest, clear) {
+        (false, true, true) => &["sizes", "moves"],
+        (false, true, false) | (false, false, true) => &["sizes"],
+        (true, true, true) => &["moves"],
+        _ => &[],
+    };
+    let chance = Chance { why: MAP_ORDER, same };
+    Ok(group.named(&lists, sticky::has_choice(&group).then_some(chance)))
 }
 
 /// Members in the leader's order: first those with an instance ID, by that, then the others by their IDs.

@@ -3,8 +3,8 @@
 //! Topics with the same readers are a class, and a class's partitions in one rack are a row. A table has each member's
 //! number of partitions in each row, and rotations through the table lower its price until none can.
 
-use super::balancer::{Balancer, NOBODY};
 use super::rotations::{Cell, Finder, Rotation};
+use super::sticky::{Balancer, NOBODY, Owner};
 use crate::index::{MemberIx, PartitionIx, indices, numbered};
 
 struct CellTable {
@@ -23,7 +23,7 @@ struct CellTable {
 }
 
 /// `repairAssignment`.
-pub(super) fn run(balancer: &mut Balancer) {
+pub(super) fn run(balancer: &mut Balancer<'_>) {
     if !balancer.complex && balancer.racks.is_none() {
         return;
     }
@@ -49,7 +49,7 @@ pub(super) fn run(balancer: &mut Balancer) {
     }
     let crossed = numbered(&balancer.plan).any(|(member, list)| {
         list.iter().any(|&partition| {
-            let original = balancer.original[partition];
+            let original = balancer.owner[partition].original;
             original != NOBODY && original != member
         })
     });
@@ -59,7 +59,7 @@ pub(super) fn run(balancer: &mut Balancer) {
 }
 
 /// For each topic, its class of topics with the same readers; and how many classes there are.
-fn topic_classes(balancer: &Balancer) -> (Vec<usize>, usize) {
+fn topic_classes(balancer: &Balancer<'_>) -> (Vec<usize>, usize) {
     if !balancer.complex {
         return (vec![0; balancer.subscribers.len()], 1);
     }
@@ -72,7 +72,7 @@ fn topic_classes(balancer: &Balancer) -> (Vec<usize>, usize) {
 }
 
 impl CellTable {
-    fn new(balancer: &Balancer) -> Self {
+    fn new(balancer: &Balancer<'_>) -> Self {
         let (class_of, count) = topic_classes(balancer);
         let stride = balancer.racks.as_ref().map_or(0, |racks| racks.count) + 1;
         let mut classes = vec![Vec::new(); balancer.plan.len()];
@@ -112,7 +112,7 @@ impl CellTable {
                 }
             }
         }
-        for (partition, &original) in numbered(&balancer.original) {
+        for (partition, &Owner { original, .. }) in numbered(&balancer.owner) {
             if original != NOBODY
                 && let Some(entry) = table.entry_of(balancer, partition, original)
             {
@@ -134,7 +134,7 @@ impl CellTable {
         table
     }
 
-    fn entry(&self, balancer: &Balancer, member: MemberIx, class: usize, rack: usize) -> Cell {
+    fn entry(&self, balancer: &Balancer<'_>, member: MemberIx, class: usize, rack: usize) -> Cell {
         let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
         Cell {
             add: 0,
@@ -147,13 +147,13 @@ impl CellTable {
         }
     }
 
-    fn class_and_rack(&self, balancer: &Balancer, partition: PartitionIx) -> (usize, usize) {
+    fn class_and_rack(&self, balancer: &Balancer<'_>, partition: PartitionIx) -> (usize, usize) {
         let class = self.class_of[balancer.row.topic(partition)];
         (class, balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition] as usize))
     }
 
     /// A member's entry for a partition, if it reads the topic.
-    fn entry_of(&self, balancer: &Balancer, partition: PartitionIx, member: MemberIx) -> Option<usize> {
+    fn entry_of(&self, balancer: &Balancer<'_>, partition: PartitionIx, member: MemberIx) -> Option<usize> {
         let (class, rack) = self.class_and_rack(balancer, partition);
         let place = self.classes[member].binary_search(&class).ok()?;
         Some(self.first[member] + place * self.stride + rack)
@@ -177,12 +177,12 @@ impl CellTable {
     }
 
     /// `realizeAssignment`: every member first takes back what it had, up to its counts; the rest is dealt out.
-    fn realize(&self, balancer: &mut Balancer) {
+    fn realize(&self, balancer: &mut Balancer<'_>) {
         let mut missing: Vec<usize> = self.cells.iter().map(|cell| cell.count).collect();
         let mut piles = vec![std::collections::VecDeque::new(); self.rows];
         let all: Vec<PartitionIx> = balancer.plan.iter_mut().flat_map(std::mem::take).collect();
         for partition in all {
-            let original = balancer.original[partition];
+            let original = balancer.owner[partition].original;
             let entry = (original != NOBODY).then(|| self.entry_of(balancer, partition, original)).flatten();
             match entry.and_then(|entry| self.cell_at[entry]) {
                 Some(cell) if missing[cell] > 0 => {

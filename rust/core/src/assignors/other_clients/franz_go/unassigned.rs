@@ -1,13 +1,13 @@
 //! Partitions that nobody had go to the least loaded member that reads the topic, by heaps as in franz-go.
 
 use super::FranzVersion;
-use super::balancer::{Balancer, RackNumbers};
+use super::sticky::{Balancer, RackNumbers};
 use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// Gives every partition that nobody has to a member.
-pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
+pub(super) fn assign(balancer: &mut Balancer<'_>) {
     if balancer.complex {
-        if version < FranzVersion::V1_22 {
+        if balancer.version < FranzVersion::V1_22 {
             by_scanning(balancer);
         } else {
             by_heaps(balancer);
@@ -15,7 +15,7 @@ pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
         return;
     }
     if balancer.racks.is_some() {
-        in_their_racks(balancer, version);
+        in_their_racks(balancer);
     }
     let mut heap = balancer.subscribers[0].clone();
     initialize(&mut heap, &balancer.plan);
@@ -26,11 +26,11 @@ pub(super) fn assign(balancer: &mut Balancer, version: FranzVersion) {
 }
 
 /// `assignRackAware`: to the least loaded member in the rack of the partition's leader, up to an even share.
-fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
+fn in_their_racks(balancer: &mut Balancer<'_>) {
     let Some(racks) = balancer.racks.take() else { return };
     let (partitions, members) = (balancer.row.len(), balancer.plan.len());
-    let most =
-        if version < FranzVersion::V1_22 { partitions.div_ceil(members) } else { partitions / members };
+    let is_old = balancer.version < FranzVersion::V1_22;
+    let most = if is_old { partitions.div_ceil(members) } else { partitions / members };
     let mut heaps = by_rack(&racks, &balancer.subscribers[0]);
     for heap in &mut heaps {
         initialize(heap, &balancer.plan);
@@ -42,7 +42,7 @@ fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
         if let Some(member) = candidate.filter(|_| rack != 0) {
             balancer.give(partition, member);
             sift_down(heap, 0, &balancer.plan);
-            if version < FranzVersion::V1_22 {
+            if is_old {
                 balancer.owner[partition].original = member;
             }
         }
@@ -51,7 +51,7 @@ fn in_their_racks(balancer: &mut Balancer, version: FranzVersion) {
 }
 
 /// `assignUnassignedComplex`: a heap for each topic, or with racks for each topic and rack.
-fn by_heaps(balancer: &mut Balancer) {
+fn by_heaps(balancer: &mut Balancer<'_>) {
     let racks = balancer.racks.take();
     let (mut heaps, mut topic) = (Vec::new(), TopicIx::NONE);
     for partition in balancer.unowned() {
@@ -82,7 +82,7 @@ fn by_heaps(balancer: &mut Balancer) {
 }
 
 /// The same before 1.22: the first one of the least loaded, or the first one in the rack of the partition's leader.
-fn by_scanning(balancer: &mut Balancer) {
+fn by_scanning(balancer: &mut Balancer<'_>) {
     for partition in balancer.unowned() {
         let topic = balancer.row.topic(partition);
         let rack = balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition]);

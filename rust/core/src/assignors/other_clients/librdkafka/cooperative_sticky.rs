@@ -15,9 +15,13 @@ use crate::index::{Ix, MemberIx, PartitionIx, indices, numbered};
 use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
-pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
+pub(super) fn assign(
+    input: &Input<'_>,
+    version: LibrdkafkaVersion,
+    assignor: &'static str,
+) -> Result<Assignment> {
     assigned(input, version).map_err(|error| match error {
-        Error::ClientFails { reason, .. } => Error::ClientFails { assignor: version.assignor(), reason },
+        Error::ClientFails { reason, .. } => Error::ClientFails { assignor, reason },
         other => other,
     })
 }

@@ -20,19 +20,19 @@ use version::LibrdkafkaVersion;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("librdkafka:range", |input| range::assign(input, LibrdkafkaVersion::Today)),
-    ClientAssignor::new("librdkafka:range@2.1", |input| range::assign(input, LibrdkafkaVersion::UpTo21)),
-    ClientAssignor::new("librdkafka:roundrobin", round_robin::assign),
-    ClientAssignor::new("librdkafka:cooperative-sticky", |input| {
-        cooperative_sticky::assign(input, LibrdkafkaVersion::Today)
+    ClientAssignor::new("librdkafka:range", |input, _| range::assign(input, LibrdkafkaVersion::Today)),
+    ClientAssignor::new("librdkafka:range@2.1", |input, _| range::assign(input, LibrdkafkaVersion::UpTo21)),
+    ClientAssignor::new("librdkafka:roundrobin", |input, _| round_robin::assign(input)),
+    ClientAssignor::new("librdkafka:cooperative-sticky", |input, name| {
+        cooperative_sticky::assign(input, LibrdkafkaVersion::Today, name)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |input| {
-        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo260)
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |input, name| {
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo260, name)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |input| {
-        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo21)
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |input, name| {
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo21, name)
     }),
-    ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |input| {
-        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo16)
+    ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |input, name| {
+        cooperative_sticky::assign(input, LibrdkafkaVersion::UpTo16, name)
     }),
 ];

@@ -14,16 +14,6 @@ pub(super) enum LibrdkafkaVersion {
 }
 
 impl LibrdkafkaVersion {
-    /// The name of its `cooperative-sticky`.
-    pub(super) fn assignor(self) -> &'static str {
-        match self {
-            Self::UpTo16 => "librdkafka:cooperative-sticky@1.6",
-            Self::UpTo21 => "librdkafka:cooperative-sticky@2.1",
-            Self::UpTo260 => "librdkafka:cooperative-sticky@2.6.0",
-            Self::Today => "librdkafka:cooperative-sticky",
-        }
-    }
-
     /// Whether members tell their racks and generations (KIP-881, KIP-792).
     pub(super) fn has_racks(self) -> bool {
         self > Self::UpTo21

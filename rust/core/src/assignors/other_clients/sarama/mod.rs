@@ -18,25 +18,21 @@ use crate::{Error, Result};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("sarama:range", |input| assigned(input, "sarama:range", range)),
-    ClientAssignor::new("sarama:range@1.34.0", |input| {
-        assigned(input, "sarama:range@1.34.0", range_until_1_34)
-    }),
-    ClientAssignor::new("sarama:roundrobin", |input| {
+    ClientAssignor::new("sarama:range", |input, name| assigned(input, name, range)),
+    ClientAssignor::new("sarama:range@1.34.0", |input, name| assigned(input, name, range_until_1_34)),
+    ClientAssignor::new("sarama:roundrobin", |input, assignor| {
         if input.subscribed.values.is_empty() {
             let reason =
                 "no member reads a topic, and sarama answers \"members and topics are not provided\"";
-            return Err(Error::ClientFails { assignor: "sarama:roundrobin", reason: reason.to_owned() });
+            return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
         }
-        assigned(input, "sarama:roundrobin", round_robin)
+        assigned(input, assignor, round_robin)
     }),
-    ClientAssignor::new("sarama:roundrobin@1.27", |input| {
-        assigned(input, "sarama:roundrobin@1.27", round_robin_until_1_27)
+    ClientAssignor::new("sarama:roundrobin@1.27", |input, name| {
+        assigned(input, name, round_robin_until_1_27)
     }),
-    ClientAssignor::new("sarama:sticky", |input| sticky(input, "sarama:sticky", false)),
-    ClientAssignor::new("sarama:cooperative-sticky", |input| {
-        sticky(input, "sarama:cooperative-sticky", true)
-    }),
+    ClientAssignor::new("sarama:sticky", |input, name| sticky(input, name, false)),
+    ClientAssignor::new("sarama:cooperative-sticky", |input, name| sticky(input, name, true)),
 ];
 
 fn assigned(
