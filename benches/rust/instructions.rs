@@ -312,7 +312,7 @@ fn sizes() -> ArrayRef {
 fn batches(strategy: Strategy, partitions: i32, in_a_ms: u64) -> Outcome<i64> {
     let scenario = Scenario {
         strategy,
-        settings: batching::Settings::new(),
+        settings: batching::Settings::default(),
         each_append: false,
         brokers: vec![Broker { latency: Latency::Constant(1), ..Broker::default() }],
         partitions: (0..partitions).map(|id| batching::Partition { id, leader: Some(0) }).collect(),
@@ -337,7 +337,7 @@ fn batches(strategy: Strategy, partitions: i32, in_a_ms: u64) -> Outcome<i64> {
 fn records(strategy: Strategy) -> Outcome<i64> {
     let partitions: Vec<_> = (0..12).map(|id| Partition { id, available: true, near: false }).collect();
     let topics = vec![Topic::new("orders", &partitions)?];
-    let mut producer = Producer::new(strategy, Settings::new(), topics, Draws::seeded(12))?;
+    let mut producer = Producer::new(strategy, Settings::default(), topics, Draws::seeded(12))?;
     let records = StructArray::try_from(vec![("value_size", sizes())])?;
     let mut found = None;
     counted(&mut || found = Some(columnar::place(&mut producer, black_box(&records))));

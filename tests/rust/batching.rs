@@ -95,7 +95,7 @@ impl Case {
                 availability_timeout_ms: config.availability_timeout_ms,
                 rack_aware: config.rack_aware,
                 client_rack: config.client_rack.clone(),
-                ..Settings::new()
+                ..Settings::default()
             },
             each_append: self.sender == "each-append",
             brokers: self

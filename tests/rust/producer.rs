@@ -165,7 +165,7 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn new(case: &'a Case) -> Result<Self, Box<dyn Error>> {
         let Configs { batch_size, ignore_keys, rack_aware, refresh_ms, .. } = case.configs;
-        let standard = Settings::new();
+        let standard = Settings::default();
         let settings = Settings {
             batch_size: batch_size.unwrap_or(standard.batch_size),
             refresh_ms: refresh_ms.unwrap_or(standard.refresh_ms),
@@ -336,7 +336,7 @@ fn a_seed_draws_what_java_draws() -> Outcome {
 fn a_keyed_record_refreshes_the_oldest_producers_metadata() -> Outcome {
     let partitions: Vec<_> = (0..5).map(|id| Partition { id, available: true, near: false }).collect();
     let topic = Topic::new("t", &partitions)?;
-    let settings = Settings { refresh_ms: 1000, ..Settings::new() };
+    let settings = Settings { refresh_ms: 1000, ..Settings::default() };
     let draws = Draws::recorded(vec![2, 4]);
     let mut producer = Producer::new("old-null-key".parse()?, settings, vec![topic], draws)?;
     assert_eq!(producer.partition(0, Some(1), 0)?, Some(1));

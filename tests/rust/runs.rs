@@ -27,7 +27,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         ignore_keys,
         among: Among::RoundRobin,
         fallback: Fallback::RoundRobin,
-        ..Settings::new()
+        ..Settings::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::latency::Latencies;
-use super::request::ProduceRequest;
+use super::report::ProduceRequest;
 use super::scenario::{Broker, Scenario};
 
 /// The brokers, by their numbers.

@@ -13,10 +13,9 @@
 //! | `bit_set` | which of them hold anything |
 //! | `brokers` | a broker: its requests in flight, when it is away |
 //! | `ready_brokers` | which brokers are ready, and what the strategy learns about the queues |
-//! | `request` | a request to a broker |
 //! | `sender` | how batches are drained into requests, and what follows |
 //! | `simulation` | the clock |
-//! | `report` | what is reported on the way |
+//! | `report` | what is reported on the way: requests to brokers, and others |
 //! | `report_rows`, `summary` | all of it, and a summary in fixed memory |
 
 mod accumulator;
@@ -28,7 +27,6 @@ mod queue_order;
 mod ready_brokers;
 mod report;
 mod report_rows;
-mod request;
 mod scenario;
 mod sender;
 mod simulation;
@@ -38,9 +36,8 @@ mod tests;
 
 pub use latency::Latency;
 pub use queue::{Queued, Why};
-pub use report::{BatchEvent, EventReport, SwitchRow};
+pub use report::{BatchEvent, EventReport, ProduceRequest, SwitchRow};
 pub use report_rows::{BatchRow, RequestRow, Rows};
-pub use request::ProduceRequest;
 pub use scenario::{Broker, Partition, Scenario, Settings};
 pub use simulation::Simulation;
 pub use summary::{BatchSummary, Delays};

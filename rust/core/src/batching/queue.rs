@@ -127,7 +127,7 @@ impl Queued {
 }
 
 /// A partition and its batches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     pub(super) partition: i32,
     /// The place of its leader among the brokers.
@@ -145,15 +145,7 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new(partition: i32, leader: Option<usize>) -> Self {
-        Self {
-            partition,
-            leader,
-            number: None,
-            is_met: false,
-            is_muted: false,
-            has_left_over: false,
-            batches: VecDeque::new(),
-        }
+        Self { partition, leader, ..Self::default() }
     }
 
     /// Whether there is another batch before the last one.

@@ -1,7 +1,6 @@
 //! What a simulation reports on the way.
 
 use super::queue::Queued;
-use super::request::ProduceRequest;
 
 /// What happens in a simulation.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +24,28 @@ pub enum BatchEvent<'a> {
     LeftOver(&'a Queued),
     /// With this record, the strategy leaves its sticky partition for another one, or for the same one again.
     Switched(SwitchRow),
+}
+
+/// A request to a broker, with its batches.
+#[derive(Clone, Debug)]
+pub struct ProduceRequest {
+    /// Its number, in order of sending.
+    pub id: u64,
+    /// The number of its broker.
+    pub node: i32,
+    /// When it was sent.
+    pub sent_ms: i64,
+    /// When it is answered.
+    pub done_ms: i64,
+    /// Its batches in the order in which they were drained.
+    pub batches: Vec<Queued>,
+}
+
+impl ProduceRequest {
+    /// The size of its batches.
+    pub fn bytes(&self) -> i64 {
+        self.batches.iter().map(Queued::bytes).sum()
+    }
 }
 
 /// A switch of the sticky partition.

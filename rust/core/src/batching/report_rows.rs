@@ -1,8 +1,7 @@
 //! Everything that a simulation reports, as rows.
 
 use super::queue::{Queued, Why};
-use super::report::{BatchEvent, EventReport, SwitchRow};
-use super::request::ProduceRequest;
+use super::report::{BatchEvent, EventReport, ProduceRequest, SwitchRow};
 
 /// All rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -32,9 +32,9 @@ pub struct Settings {
     pub client_rack: String,
 }
 
-impl Settings {
-    /// Kafka's defaults since 4.0.
-    pub fn new() -> Self {
+/// Kafka's defaults since 4.0.
+impl Default for Settings {
+    fn default() -> Self {
         Self {
             batch_size: 16_384,
             linger_ms: 5,
@@ -48,7 +48,9 @@ impl Settings {
             client_rack: String::new(),
         }
     }
+}
 
+impl Settings {
     fn check(&self) -> Result<()> {
         let bounds = [
             ("batch.size", i64::from(self.batch_size), 0),
@@ -62,12 +64,6 @@ impl Settings {
             Some((field, value, least)) => Err(Error::Setting { field, least, value }),
             None => Ok(()),
         }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -180,7 +176,7 @@ impl Scenario {
             batch_size: self.settings.batch_size,
             ignore_keys: self.settings.ignore_keys,
             rack_aware: self.settings.rack_aware,
-            ..producer::Settings::new()
+            ..producer::Settings::default()
         };
         let partitions: Vec<_> = self
             .partitions

@@ -1,12 +1,10 @@
 //! How batches are drained into requests, and what follows (`ProducerSender.sendProducerData`, `RecordAccumulator.drain`).
 
 use super::accumulator::Accumulator;
-
 use super::brokers::Nodes;
 use super::queue::Queued;
 use super::ready_brokers::{ReadyCheck, ReportedQueues};
-use super::report::{BatchEvent, EventReport};
-use super::request::ProduceRequest;
+use super::report::{BatchEvent, EventReport, ProduceRequest};
 use super::scenario::Scenario;
 use crate::Result;
 use crate::producer::Producer;

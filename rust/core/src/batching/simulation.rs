@@ -21,7 +21,7 @@ use crate::{Error, Result};
 /// use partwright_core::producer::{Draws, Record, Strategy};
 /// let scenario = Scenario {
 ///     strategy: Strategy::Sticky44,
-///     settings: Settings::new(),
+///     settings: Settings::default(),
 ///     each_append: false,
 ///     brokers: vec![Broker { latency: Latency::Constant(1), ..Broker::default() }],
 ///     partitions: (0..3).map(|id| Partition { id, leader: Some(0) }).collect(),

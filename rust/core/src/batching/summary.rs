@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::queue::Queued;
-use super::report::{BatchEvent, EventReport};
-use super::request::ProduceRequest;
+use super::report::{BatchEvent, EventReport, ProduceRequest};
 
 /// Counts of records, batches and bytes, and how long records take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

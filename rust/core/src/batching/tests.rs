@@ -13,7 +13,7 @@ fn record(at: i64, partition: Option<i32>, value_size: i32) -> Record {
 fn scenario() -> Scenario {
     Scenario {
         strategy: Strategy::Sticky44,
-        settings: Settings { batch_size: 200, ..Settings::new() },
+        settings: Settings { batch_size: 200, ..Settings::default() },
         each_append: false,
         brokers: vec![broker(0)],
         partitions: vec![partition(0, 0), partition(1, 0)],

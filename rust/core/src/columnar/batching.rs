@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{Int64Builder, ListBuilder};
-use arrow_array::types::{ArrowPrimitiveType, Int64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray, StructArray,
-};
-use arrow_schema::Field;
-
 use super::records::RecordColumns;
+use super::timeline::struct_of;
 use crate::Result;
 use crate::batching::{EventReport, Rows, Simulation, Why};
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, StructArray,
+};
 
 /// Appends the records of a batch to a simulation; the columns are those of [`place`](super::place). `headers` may be a list of
 /// int32, too, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
@@ -61,7 +59,7 @@ fn records(rows: &Rows) -> StructArray {
     let sent_ms =
         |batch: u64| rows.batches.get(usize::try_from(batch).ok()?)?.sends.first().map(|&(_, at)| at);
     let placed = &rows.placed;
-    table(vec![
+    struct_of(vec![
         ("partition", Arc::new(placed.iter().map(|row| row.0).collect::<Int32Array>())),
         ("batch", Arc::new(placed.iter().map(|row| long(row.1)).collect::<Int64Array>())),
         (
@@ -76,7 +74,7 @@ fn batches(rows: &Rows, batch_size: i32) -> StructArray {
     // A batch is a Java array of at most 2^31 - 1 bytes.
     let whole = |bytes: i64| f64::from(i32::try_from(bytes).unwrap_or(i32::MAX));
     let fill = |bytes: i64| whole(bytes) / f64::from(batch_size.max(1));
-    table(vec![
+    struct_of(vec![
         ("batch", numbers(rows.len())),
         ("partition", Arc::new(rows.iter().map(|row| row.partition).collect::<Int32Array>())),
         ("first_record", Arc::new(rows.iter().map(|row| long(row.first_record)).collect::<Int64Array>())),
@@ -95,7 +93,7 @@ fn batches(rows: &Rows, batch_size: i32) -> StructArray {
 
 fn requests(rows: &Rows) -> StructArray {
     let rows = &rows.requests;
-    table(vec![
+    struct_of(vec![
         ("request", numbers(rows.len())),
         ("broker", Arc::new(rows.iter().map(|row| row.node).collect::<Int32Array>())),
         ("sent_ms", Arc::new(rows.iter().map(|row| row.sent_ms).collect::<Int64Array>())),
@@ -108,7 +106,7 @@ fn requests(rows: &Rows) -> StructArray {
 
 fn switches(rows: &Rows) -> StructArray {
     let rows = &rows.switches;
-    table(vec![
+    struct_of(vec![
         ("record", Arc::new(rows.iter().map(|row| long(row.record)).collect::<Int64Array>())),
         ("at_ms", Arc::new(rows.iter().map(|row| row.at_ms).collect::<Int64Array>())),
         ("from", Arc::new(rows.iter().map(|row| row.from).collect::<Int32Array>())),
@@ -116,25 +114,12 @@ fn switches(rows: &Rows) -> StructArray {
     ])
 }
 
-fn table(columns: Vec<(&str, ArrayRef)>) -> StructArray {
-    let field = |(name, column): (&str, ArrayRef)| {
-        (Arc::new(Field::new(name, column.data_type().clone(), true)), column)
-    };
-    columns.into_iter().map(field).collect::<Vec<_>>().into()
-}
-
 fn numbers(count: usize) -> ArrayRef {
     Arc::new((0..).take(count).collect::<Int64Array>())
 }
 
 fn lists(lists: impl Iterator<Item = impl Iterator<Item = i64>>) -> ArrayRef {
-    let field = Arc::new(Field::new("item", Int64Type::DATA_TYPE, true));
-    let mut builder = ListBuilder::new(Int64Builder::new()).with_field(field);
-    for list in lists {
-        list.for_each(|number| builder.values().append_value(number));
-        builder.append(true);
-    }
-    Arc::new(builder.finish())
+    Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists.map(|list| Some(list.map(Some)))))
 }
 
 /// Numbers of records, batches and requests, which always fit.

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, GenericBinaryAr
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer};
 
 use super::keys::key_column;
-use super::layout::{KeyColumn, Layout, room};
+use super::layout::{KeyColumn, Layout, in_a_row, room};
 use crate::hashing::KeyType;
 use crate::hashing::lanes::{Keys, Offset};
 use crate::{Error, Result};
@@ -87,23 +87,17 @@ fn views_of_valid(keys: &KeyColumn) -> Result<ArrayRef> {
 
 /// The keys one after the other in a buffer of their own.
 fn written(keys: &KeyColumn) -> Result<ArrayRef> {
-    let rows = keys.rows;
-    let (mut offsets, mut data) = (room(rows.saturating_add(1))?, Vec::new());
-    let mut valid = BooleanBufferBuilder::new(rows);
-    offsets.push(0);
-    for row in 0..rows {
+    let mut valid = BooleanBufferBuilder::new(keys.rows);
+    let (offsets, data) = in_a_row(keys.rows, |row| {
         let key = keys.key(row)?;
         valid.append(key.is_some());
-        let key = key.unwrap_or_default();
-        data.try_reserve(key.len()).map_err(|_| Error::Memory { rows })?;
-        data.extend_from_slice(key);
-        offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
-    }
+        Ok(key)
+    })?;
     let nulls = match keys.layout {
         Layout::Dictionary(..) => Some(NullBuffer::new(valid.finish())),
         _ => keys.nulls.clone(),
     };
-    BinaryArray::try_new(OffsetBuffer::new(offsets.into()), data.into(), nulls)
+    BinaryArray::try_new(offsets, data, nulls)
         .map(|array| Arc::new(array) as ArrayRef)
         .map_err(|_| Error::Malformed { row: 0 })
 }

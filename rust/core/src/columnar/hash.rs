@@ -81,17 +81,12 @@ pub fn partition_for_key_by(
         Rule::Fnv1a => keys.map(&Each(|key: &[u8]| Rule::Fnv1a.partition(key, n)), workers),
         Rule::Fnv1aReference => keys.map(&Each(|key: &[u8]| Rule::Fnv1aReference.partition(key, n)), workers),
         Rule::KafkajsLegacy => keys.map(&Each(|key: &[u8]| Rule::KafkajsLegacy.partition(key, n)), workers),
-        Rule::StringHash => {
-            let placed = keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)), workers)?;
-            refuse_negative(&keys, n, &placed)?;
-            Ok(placed)
-        }
-        Rule::OldStringHash => {
-            let placed = keys.map(&Each(|key: &[u8]| Rule::OldStringHash.partition(key, n)), workers)?;
-            refuse_negative(&keys, n, &placed)?;
-            Ok(placed)
-        }
+        Rule::StringHash => keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)), workers),
+        Rule::OldStringHash => keys.map(&Each(|key: &[u8]| Rule::OldStringHash.partition(key, n)), workers),
     }?;
+    if matches!(rule, Rule::StringHash | Rule::OldStringHash) {
+        refuse_negative(&keys, n, &placed)?;
+    }
     let of_no_bytes = rule.partition(&[], n);
     let placed = match client.profile().null_key {
         Keyless::Hashed => nulls_as(placed, of_no_bytes),

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::layout::{KeyColumn, Layout, each_index, room};
+use super::layout::{KeyColumn, Layout, each_index, in_a_row, room};
 use super::texts;
 use super::type_name::type_name;
 use crate::hashing::{KeyType, serializer};
@@ -134,18 +134,10 @@ impl KeySource<'_> {
 
     /// One text per row, one after the other, for the rows that are not null.
     fn texts(&self, text: impl Fn(usize) -> Result<String>) -> Result<KeyColumn> {
-        let rows = self.values.len();
-        let (mut offsets, mut data) = (room(rows.saturating_add(1))?, Vec::new());
-        offsets.push(0);
-        for row in 0..rows {
-            if !self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                let text = text(row)?;
-                data.try_reserve(text.len()).map_err(|_| Error::Memory { rows })?;
-                data.extend_from_slice(text.as_bytes());
-            }
-            offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
-        }
-        Ok(self.column(Layout::Offsets(OffsetBuffer::new(offsets.into()), data.into())))
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let text = |row| if is_null(row) { Ok(None) } else { text(row).map(Some) };
+        let (offsets, data) = in_a_row(self.values.len(), text)?;
+        Ok(self.column(Layout::Offsets(offsets, data)))
     }
 
     /// `W` bytes per row from the row's bytes in `layout`.

@@ -8,7 +8,7 @@ use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, Of
 use super::type_name::type_name;
 use super::workers::{Job, Workers};
 use crate::hashing::lanes::{
-    AnswerSpace, Finish, Fixed, Keys, Lanes, Offset, Offsets, Validity, Views, each, filled,
+    Finish, Fixed, Keys, Lanes, Offset, Offsets, Piece, Validity, Views, each, filled,
 };
 use crate::{Error, Result};
 
@@ -99,13 +99,14 @@ impl KeyColumn {
         let filled = filled(results, self.rows, piece, |pieces| {
             // The value under a null is not read, because in Arrow it may be anything.
             if let [whole] = pieces {
-                broken = map.map(keys, 0..self.rows, validity, whole).err();
+                broken = map.map(keys, Piece { rows: 0..self.rows, validity, answers: whole }).err();
                 return;
             }
             all_broken.resize(pieces.len(), None);
             let jobs = pieces.iter_mut().zip(&mut all_broken).enumerate().map(|(number, (space, broken))| {
                 let rows = number * piece..self.rows.min((number + 1) * piece);
-                Box::new(move || *broken = map.map(keys, rows, validity, space).err()) as Job<'_>
+                Box::new(move || *broken = map.map(keys, Piece { rows, validity, answers: space }).err())
+                    as Job<'_>
             });
             workers.work(jobs.collect());
         });
@@ -244,44 +245,26 @@ impl KeyColumn {
 
 /// A way from keys to results.
 pub(super) trait KeyMap: Sync {
-    /// Writes a result for each of `rows`, and 0 where `validity` says that there is no key.
+    /// Writes a result for each row of a piece, and 0 where there is no key.
     ///
     /// # Errors
     /// The first row whose key is outside its buffer.
-    fn map<'a, K: Keys<'a>>(
-        &self,
-        keys: &K,
-        rows: Range<usize>,
-        validity: Option<Validity<'_>>,
-        results: &mut AnswerSpace<'_>,
-    ) -> std::result::Result<(), usize>;
+    fn map<'a>(&self, keys: &impl Keys<'a>, piece: Piece<'_, '_>) -> std::result::Result<(), usize>;
 }
 
 /// A rule for one key after the other.
 pub(super) struct Each<F>(pub(super) F);
 
 impl<F: Fn(&[u8]) -> i32 + Sync> KeyMap for Each<F> {
-    fn map<'a, K: Keys<'a>>(
-        &self,
-        keys: &K,
-        rows: Range<usize>,
-        validity: Option<Validity<'_>>,
-        results: &mut AnswerSpace<'_>,
-    ) -> std::result::Result<(), usize> {
-        each(keys, rows, validity, &self.0, results)
+    fn map<'a>(&self, keys: &impl Keys<'a>, piece: Piece<'_, '_>) -> std::result::Result<(), usize> {
+        each(keys, piece, &self.0)
     }
 }
 
 /// murmur2 and the step after it, for as many keys at once as the processor can handle.
 impl KeyMap for Finish {
-    fn map<'a, K: Keys<'a>>(
-        &self,
-        keys: &K,
-        rows: Range<usize>,
-        validity: Option<Validity<'_>>,
-        results: &mut AnswerSpace<'_>,
-    ) -> std::result::Result<(), usize> {
-        Lanes::widest().hash(keys, rows, validity, *self, results)
+    fn map<'a>(&self, keys: &impl Keys<'a>, piece: Piece<'_, '_>) -> std::result::Result<(), usize> {
+        Lanes::widest().hash(keys, piece, *self)
     }
 }
 
@@ -290,6 +273,23 @@ pub(super) fn room<T>(rows: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
     items.try_reserve_exact(rows).map_err(|_| Error::Memory { rows })?;
     Ok(items)
+}
+
+/// The bytes of some rows one after the other, and their offsets.
+pub(super) fn in_a_row<B: AsRef<[u8]>>(
+    rows: usize,
+    mut bytes_of: impl FnMut(usize) -> Result<Option<B>>,
+) -> Result<(OffsetBuffer<i32>, Buffer)> {
+    let (mut offsets, mut data) = (room(rows.saturating_add(1))?, Vec::new());
+    offsets.push(0);
+    for row in 0..rows {
+        if let Some(bytes) = bytes_of(row)? {
+            data.try_reserve(bytes.as_ref().len()).map_err(|_| Error::Memory { rows })?;
+            data.extend_from_slice(bytes.as_ref());
+        }
+        offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
+    }
+    Ok((OffsetBuffer::new(offsets.into()), data.into()))
 }
 
 /// The index in one row; `None` if it is negative.

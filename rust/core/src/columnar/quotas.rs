@@ -1,33 +1,39 @@
 //! The assignors' arithmetic over columns of whole numbers, in one pass: the column form of `assignors::Quota`.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
-use arrow_array::{Array, BooleanArray, PrimitiveArray, downcast_integer_array};
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, BooleanArray, downcast_integer_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 use super::layout::room;
 use super::type_name::type_name;
 use crate::assignors::Quota;
+use crate::names::named;
 use crate::{Error, Result};
 
 /// This many rows at a time fit into the processor's nearest cache.
 const BLOCK: usize = 1024;
 
-/// A question about partitions and members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuotaRule {
-    /// The number that every member has at least.
-    MinQuota,
-    /// The most that a member has.
-    MaxQuota,
-    /// Whether a member that owns a number of partitions has less than the least.
-    UnderMinQuota,
-    /// Whether it has more than the most.
-    OverMaxQuota,
-    /// Where the range of the member at a place begins.
-    RangeStart,
-    /// How long it is.
-    RangeLength,
+named! {
+    /// A question about partitions and members.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum QuotaRule {
+        /// The number that every member has at least.
+        MinQuota = "min_quota",
+        /// The most that a member has.
+        MaxQuota = "max_quota",
+        /// Whether a member that owns a number of partitions has less than the least.
+        UnderMinQuota = "under_min_quota",
+        /// Whether it has more than the most.
+        OverMaxQuota = "over_max_quota",
+        /// Where the range of the member at a place begins.
+        RangeStart = "range_start",
+        /// How long it is.
+        RangeLength = "range_length",
+    }
 }
 
 /// A column of whole numbers of any width, or one number (a column of one row) for all rows.
@@ -80,7 +86,7 @@ impl<'a> Quotas<'a> {
         });
         let arguments: Vec<Argument<'a>> = arguments.collect::<Result<_>>()?;
         let column = arguments.iter().find(|argument| !argument.is_one);
-        let rows = column.map_or(1, |argument| argument.values.len());
+        let rows = column.map_or(1, Argument::len);
         Ok(Self { rule, arguments, rows })
     }
 
@@ -98,7 +104,7 @@ impl<'a> Quotas<'a> {
 
     fn nulls(&self) -> Option<NullBuffer> {
         self.arguments.iter().fold(None, |nulls, argument| {
-            let own = match argument.values.nulls() {
+            let own = match argument.nulls {
                 Some(nulls) if argument.is_one => {
                     (nulls.null_count() > 0).then(|| NullBuffer::new_null(self.rows))
                 }
@@ -175,7 +181,7 @@ impl<'a> Quotas<'a> {
     /// The first number out of range, in the first argument that has one.
     fn odd(&self) -> Odd {
         for (at, argument) in self.arguments.iter().enumerate() {
-            if let Some(row) = (0..argument.values.len()).find(|&row| argument.number(row).is_none()) {
+            if let Some(row) = (0..argument.len()).find(|&row| argument.number(row).is_none()) {
                 return Odd { argument: at, row };
             }
         }
@@ -187,8 +193,7 @@ impl<'a> Quotas<'a> {
     fn is_no_place(&self, row: usize) -> bool {
         let known = |argument: &Argument<'_>| {
             let row = if argument.is_one { 0 } else { row };
-            let is_null = argument.values.nulls().is_some_and(|nulls| nulls.is_null(row));
-            argument.number(row).filter(|_| !is_null)
+            argument.number(row).filter(|_| !argument.is_null(row))
         };
         let places = matches!(self.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
         match &self.arguments[..] {
@@ -202,27 +207,47 @@ impl<'a> Quotas<'a> {
 
 /// An argument, whose numbers are read a block at a time.
 struct Argument<'a> {
-    values: Box<dyn Read + 'a>,
+    numbers: Numbers<'a>,
+    nulls: Option<&'a NullBuffer>,
     is_one: bool,
     least: i32,
 }
 
+/// A column of int32, which is read in place, or of int64, like Python's whole numbers; one of another width is copied.
+enum Numbers<'a> {
+    Ints(&'a [i32]),
+    Longs(Cow<'a, [i64]>),
+}
+
 impl<'a> Argument<'a> {
-    fn of(arguments: QuotaArgument<'a>, least: i32) -> Result<Self> {
-        let values = arguments.values;
-        let values: Box<dyn Read + 'a> = if let Some(values) = values.as_primitive_opt::<Int32Type>() {
-            Box::new(IntColumn(values))
+    fn of(argument: QuotaArgument<'a>, least: i32) -> Result<Self> {
+        let QuotaArgument { values, is_one } = argument;
+        let nulls = values.nulls();
+        let numbers = if let Some(values) = values.as_primitive_opt::<Int32Type>() {
+            Numbers::Ints(values.values())
         } else if let Some(values) = values.as_primitive_opt::<Int64Type>() {
-            Box::new(Longs(values))
+            Numbers::Longs(Cow::Borrowed(values.values()))
         } else {
-            downcast_integer_array!(
-                values => Box::new(values),
+            // A number that does not even fit into a long is out of range as well.
+            Numbers::Longs(downcast_integer_array!(
+                values => values.values().iter().map(|&value| i64::try_from(i128::from(value)).unwrap_or(i64::MAX)).collect(),
                 other => {
                     return Err(Error::KeyType(format!("a quota is of whole numbers, not {}", type_name(other))));
                 }
-            )
+            ))
         };
-        Ok(Self { values, is_one: arguments.is_one, least })
+        Ok(Self { numbers, nulls, is_one, least })
+    }
+
+    fn len(&self) -> usize {
+        match &self.numbers {
+            Numbers::Ints(numbers) => numbers.len(),
+            Numbers::Longs(numbers) => numbers.len(),
+        }
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
 
     /// Its numbers in a block of rows, perhaps in `room`; none if one is out of range. A null may be any number in
@@ -232,110 +257,57 @@ impl<'a> Argument<'a> {
             room.fill(self.number(0)?);
             return Some(room);
         }
-        // Perhaps a null hides a number out of range, so each number is checked.
-        if self.values.fits(from, self.least, room.len()) {
-            return Some(self.values.read(from, room));
+        let rows = from..from + room.len();
+        if self.fit(rows.clone()) {
+            match &self.numbers {
+                Numbers::Ints(numbers) => return Some(&numbers[rows]),
+                Numbers::Longs(numbers) => {
+                    for (number, &value) in room.iter_mut().zip(&numbers[rows]) {
+                        *number = int(value);
+                    }
+                }
+            }
+            return Some(room);
         }
+        // Perhaps a null hides a number out of range, so each number is checked.
         for (row, number) in (from..).zip(&mut *room) {
             *number = self.number(row)?;
         }
         Some(room)
     }
 
+    /// Whether the numbers of some rows are from `least` to the largest `int`.
+    fn fit(&self, rows: Range<usize>) -> bool {
+        match &self.numbers {
+            // A set sign bit means a number below 0 or below `least`.
+            Numbers::Ints(numbers) => {
+                let numbers = numbers[rows].iter();
+                numbers.fold(0, |signs, &number| signs | number | number.wrapping_sub(self.least)) >= 0
+            }
+            // If one of the two differences wraps around, the other one is negative.
+            Numbers::Longs(numbers) => {
+                let (least, most) = (i64::from(self.least), i64::from(i32::MAX));
+                let outside = |number: i64| number.wrapping_sub(least) | most.wrapping_sub(number);
+                numbers[rows].iter().fold(0, |signs, &number| signs | outside(number)) >= 0
+            }
+        }
+    }
+
     /// One number, `least` for a null; none if it is out of range.
     fn number(&self, row: usize) -> Option<i32> {
-        if self.values.nulls().is_some_and(|nulls| nulls.is_null(row)) {
+        if self.is_null(row) {
             return Some(self.least);
         }
-        self.values.fits(row, self.least, 1).then(|| self.values.read(row, &mut [0])[0])
+        self.fit(row..row + 1).then(|| match &self.numbers {
+            Numbers::Ints(numbers) => numbers[row],
+            Numbers::Longs(numbers) => int(numbers[row]),
+        })
     }
 }
 
-/// A column of whole numbers of some width.
-trait Read: Send + Sync {
-    fn len(&self) -> usize;
-    fn nulls(&self) -> Option<&NullBuffer>;
-    /// Whether a number of values from a row on are from `least` to the largest `int`.
-    fn fits(&self, from: usize, least: i32, rows: usize) -> bool;
-    /// As many numbers as `room` has, which fit.
-    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32];
-}
-
-/// A column of int32, which is read in place.
-struct IntColumn<'a>(&'a PrimitiveArray<Int32Type>);
-
-impl Read for IntColumn<'_> {
-    fn len(&self) -> usize {
-        Array::len(self.0)
-    }
-
-    fn nulls(&self) -> Option<&NullBuffer> {
-        Array::nulls(self.0)
-    }
-
-    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
-        let values = &self.0.values()[from..from + rows];
-        // A set sign bit means a number below 0 or below `least`.
-        values.iter().fold(0, |signs, &value| signs | value | value.wrapping_sub(least)) >= 0
-    }
-
-    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
-        &self.0.values()[from..from + room.len()]
-    }
-}
-
-/// A column of int64, like Python's whole numbers.
-struct Longs<'a>(&'a PrimitiveArray<Int64Type>);
-
-impl Read for Longs<'_> {
-    fn len(&self) -> usize {
-        Array::len(self.0)
-    }
-
-    fn nulls(&self) -> Option<&NullBuffer> {
-        Array::nulls(self.0)
-    }
-
-    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
-        let (least, most) = (i64::from(least), i64::from(i32::MAX));
-        let values = &self.0.values()[from..from + rows];
-        // If one of the two differences wraps around, the other one is negative.
-        let signs = values
-            .iter()
-            .fold(0, |signs, &value| signs | value.wrapping_sub(least) | most.wrapping_sub(value));
-        signs >= 0
-    }
-
-    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
-        for (number, &value) in room.iter_mut().zip(&self.0.values()[from..]) {
-            #[expect(clippy::cast_possible_truncation, reason = "the numbers fit")]
-            let int = value as i32;
-            *number = int;
-        }
-        room
-    }
-}
-
-impl<T: ArrowPrimitiveType<Native: TryInto<i32>>> Read for &PrimitiveArray<T> {
-    fn len(&self) -> usize {
-        Array::len(*self)
-    }
-
-    fn nulls(&self) -> Option<&NullBuffer> {
-        Array::nulls(*self)
-    }
-
-    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
-        let mut values = self.values()[from..from + rows].iter();
-        values.all(|&value| value.try_into().is_ok_and(|value| value >= least))
-    }
-
-    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
-        for (number, &value) in room.iter_mut().zip(&self.values()[from..]) {
-            *number = value.try_into().unwrap_or(0);
-        }
-        room
-    }
+#[expect(clippy::cast_possible_truncation, reason = "the numbers fit")]
+fn int(number: i64) -> i32 {
+    number as i32
 }
 
 /// The arguments, a block at a time, and the room for their numbers.

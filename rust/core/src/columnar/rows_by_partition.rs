@@ -51,7 +51,7 @@ pub fn rows_by_partition(partitions: &dyn Array, rows: Option<&dyn Array>) -> Re
     counts.sort_unstable();
     let (partitions, rows): (Vec<_>, Vec<_>) = counts.into_iter().unzip();
     let column = |values| -> ArrayRef { Arc::new(Int64Array::from(values)) };
-    struct_of(vec![("partition", column(partitions)), ("rows", column(rows))])
+    Ok(struct_of(vec![("partition", column(partitions)), ("rows", column(rows))]))
 }
 
 #[cfg(test)]

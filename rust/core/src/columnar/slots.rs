@@ -25,14 +25,20 @@ struct Slot {
 
 const FREE: Slot = Slot { hash: 0, number: NO_NUMBER };
 
+/// Reads numbers that lie far apart in memory. No read waits for another one, so the processor fetches many at once,
+/// and who needs their surroundings next finds them in its cache. A safe program has no other way to prefetch.
+pub(super) fn touch(numbers: impl Iterator<Item = u32>) {
+    // The black box keeps the compiler from leaving out reads whose results nobody uses.
+    black_box(numbers.fold(0, |all, number| all ^ number));
+}
+
 /// How many slots the smallest table has that is not empty.
 const FEWEST: usize = 16;
 
 impl Slots {
     /// Brings the slots of some hashes into the processor's cache.
     pub(super) fn fetch(&self, hashes: &[u32]) {
-        let slots = hashes.iter().filter_map(|hash| self.slots.get(self.first(*hash)));
-        black_box(slots.fold(0, |all, slot| all ^ slot.number));
+        touch(hashes.iter().filter_map(|hash| self.slots.get(self.first(*hash))).map(|slot| slot.number));
     }
 
     /// A number with this hash for which `is_it` is true.

@@ -1,11 +1,10 @@
 //! Numbers and times of Arrow's columns as text, for the key types that write text.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-};
-use arrow_array::{Array, downcast_integer_array};
+use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
+use arrow_array::{Array, downcast_integer_array, downcast_temporal_array};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::DataType;
 
 use super::type_name::type_name;
 use crate::hashing::text_form;
@@ -37,28 +36,13 @@ pub(super) fn decimal(values: &dyn Array, scale: i8, row: usize) -> Result<Strin
 }
 
 pub(super) fn date(values: &dyn Array, row: usize) -> Result<String> {
-    let days = if let Some(values) = values.as_primitive_opt::<Date32Type>() {
-        i64::from(values.value(row))
-    } else if let Some(values) = values.as_primitive_opt::<Date64Type>() {
-        values.value(row).div_euclid(MILLIS_OF_A_DAY)
-    } else {
-        return Err(unreached(values));
-    };
-    Ok(text_form::date(days))
+    let number = time(values, row)?;
+    let is_in_millis = *values.data_type() == DataType::Date64;
+    Ok(text_form::date(if is_in_millis { number.div_euclid(MILLIS_OF_A_DAY) } else { number }))
 }
 
 pub(super) fn timestamp(values: &dyn Array, per_second: i64, row: usize) -> Result<String> {
-    let time = if let Some(values) = values.as_primitive_opt::<TimestampMicrosecondType>() {
-        values.value(row)
-    } else if let Some(values) = values.as_primitive_opt::<TimestampNanosecondType>() {
-        values.value(row)
-    } else if let Some(values) = values.as_primitive_opt::<TimestampMillisecondType>() {
-        values.value(row)
-    } else if let Some(values) = values.as_primitive_opt::<TimestampSecondType>() {
-        values.value(row)
-    } else {
-        return Err(unreached(values));
-    };
+    let time = time(values, row)?;
     let seconds = time.div_euclid(per_second);
     let nanos = u32::try_from(time.rem_euclid(per_second) * (NANOS_OF_A_SECOND / per_second)).unwrap_or(0);
     if !text_form::is_instant(seconds) {
@@ -66,6 +50,14 @@ pub(super) fn timestamp(values: &dyn Array, per_second: i64, row: usize) -> Resu
         return Err(Error::Value { row, reason });
     }
     Ok(text_form::instant(seconds, nanos))
+}
+
+/// A date or a timestamp in the unit of its column.
+fn time(values: &dyn Array, row: usize) -> Result<i64> {
+    downcast_temporal_array!(
+        values => values.value(row).to_i64().ok_or(Error::Malformed { row }),
+        _other => Err(unreached(values)),
+    )
 }
 
 /// The caller has checked the type.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, StructArray};
-use arrow_schema::{Field, Fields};
+use arrow_schema::Field;
 
 use crate::group::play::{Span, Timeline};
 use crate::interned::Name;
@@ -29,22 +29,22 @@ pub fn ownership(timeline: &Timeline, first: usize, count: usize) -> Result<Stru
     let partitions: Int32Array = spans.iter().map(|span| span.place.1).collect();
     let from: Int64Array = spans.iter().map(|span| span.from).collect();
     let to: Int64Array = spans.iter().map(|span| Some(span.to).filter(|&to| to >= 0)).collect();
-    struct_of(vec![
+    Ok(struct_of(vec![
         ("member", Arc::new(names(spans.iter().map(member))?) as ArrayRef),
         ("topic", Arc::new(names(spans.iter().map(topic))?)),
         ("partition", Arc::new(partitions)),
         ("from_ms", Arc::new(from)),
         ("to_ms", Arc::new(to)),
         ("group", Arc::new(BooleanArray::from(vec![true; spans.len()]))),
-    ])
+    ]))
 }
 
 /// Nullable columns, as in Python's tables.
-pub(super) fn struct_of(columns: Vec<(&str, ArrayRef)>) -> Result<StructArray> {
-    let field = |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), true);
-    let fields: Fields = columns.iter().map(field).collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    StructArray::try_new(fields, columns, None).map_err(|error| Error::Group(error.to_string()))
+pub(super) fn struct_of(columns: Vec<(&str, ArrayRef)>) -> StructArray {
+    let field = |(name, column): (&str, ArrayRef)| {
+        (Arc::new(Field::new(name, column.data_type().clone(), true)), column)
+    };
+    columns.into_iter().map(field).collect::<Vec<_>>().into()
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a Name> + Clone) -> Result<StringArray> {

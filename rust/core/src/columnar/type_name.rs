@@ -32,11 +32,7 @@ pub(super) fn type_name(data_type: &DataType) -> String {
         DataType::Time32(unit) => return format!("time32[{}]", short(*unit)),
         DataType::Time64(unit) => return format!("time64[{}]", short(*unit)),
         DataType::Duration(unit) => return format!("duration[{}]", short(*unit)),
-        DataType::Decimal32(digits, scale) => return format!("decimal32({digits}, {scale})"),
-        DataType::Decimal64(digits, scale) => return format!("decimal64({digits}, {scale})"),
-        DataType::Decimal128(digits, scale) => return format!("decimal128({digits}, {scale})"),
-        DataType::Decimal256(digits, scale) => return format!("decimal256({digits}, {scale})"),
-        // null, binary and the integers: pyarrow's name is Rust's in lower case.
+        // null, binary, the integers and the decimals: pyarrow's name is Rust's in lower case.
         other => return other.to_string().to_lowercase(),
     };
     plain.to_owned()

@@ -47,6 +47,13 @@ pub struct Profile {
     pub setting: Option<&'static str>,
 }
 
+impl Profile {
+    /// Another partitioner of the same library.
+    const fn other(self, name: &'static str, rule: Rule, source: &'static str) -> Self {
+        Self { name, rule, source, ..self }
+    }
+}
+
 /// A client profile, by reference; two are equal if their names are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(&'static Profile);
@@ -292,118 +299,82 @@ const COORDINATOR: Profile = Profile {
 const PROFILES: &[Profile] = &[
     JAVA,
     Profile {
-        name: "java:string-hash",
-        rule: Rule::StringHash,
         null_key: Keyless::Chosen("none: key.hashCode() fails"),
-        source: "Math.abs(key.hashCode()) % n",
         setting: Some("without partitioner.class=..., the producer hashes the key's bytes"),
-        ..JAVA
+        ..JAVA.other("java:string-hash", Rule::StringHash, "Math.abs(key.hashCode()) % n")
     },
     LIBRDKAFKA,
     Profile {
-        name: "librdkafka:consistent",
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        source: "rd_kafka_msg_partitioner_consistent",
-        ..LIBRDKAFKA
+        ..LIBRDKAFKA.other("librdkafka:consistent", Rule::Crc32, "rd_kafka_msg_partitioner_consistent")
     },
     Profile {
-        name: "librdkafka:murmur2",
-        rule: Rule::Murmur2,
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        source: "rd_kafka_msg_partitioner_murmur2",
-        ..LIBRDKAFKA
+        ..LIBRDKAFKA.other("librdkafka:murmur2", Rule::Murmur2, "rd_kafka_msg_partitioner_murmur2")
     },
     Profile {
-        name: "librdkafka:murmur2_random",
-        rule: Rule::Murmur2,
         empty_key: Keyless::Hashed,
-        source: "rd_kafka_msg_partitioner_murmur2_random",
         setting: None,
-        ..LIBRDKAFKA
+        ..LIBRDKAFKA.other(
+            "librdkafka:murmur2_random",
+            Rule::Murmur2,
+            "rd_kafka_msg_partitioner_murmur2_random",
+        )
     },
     Profile {
-        name: "librdkafka:fnv1a",
-        rule: Rule::Fnv1a,
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        source: "rd_kafka_msg_partitioner_fnv1a",
-        ..LIBRDKAFKA
+        ..LIBRDKAFKA.other("librdkafka:fnv1a", Rule::Fnv1a, "rd_kafka_msg_partitioner_fnv1a")
     },
     Profile {
-        name: "librdkafka:fnv1a_random",
-        rule: Rule::Fnv1a,
         empty_key: Keyless::Hashed,
-        source: "rd_kafka_msg_partitioner_fnv1a_random",
-        ..LIBRDKAFKA
+        ..LIBRDKAFKA.other("librdkafka:fnv1a_random", Rule::Fnv1a, "rd_kafka_msg_partitioner_fnv1a_random")
     },
     SARAMA,
+    SARAMA.other("sarama:reference", Rule::Fnv1aReference, "sarama.NewReferenceHashPartitioner"),
+    SARAMA.other("sarama:crc32", Rule::Crc32, "sarama.NewConsistentCRCHashPartitioner"),
     Profile {
-        name: "sarama:reference",
-        rule: Rule::Fnv1aReference,
-        source: "sarama.NewReferenceHashPartitioner",
-        ..SARAMA
-    },
-    Profile {
-        name: "sarama:crc32",
-        rule: Rule::Crc32,
-        source: "sarama.NewConsistentCRCHashPartitioner",
-        ..SARAMA
-    },
-    Profile {
-        name: "sarama:murmur2",
-        rule: Rule::Murmur2,
-        source: "sarama.NewMurmur2Partitioner",
         setting: None,
-        ..SARAMA
+        ..SARAMA.other("sarama:murmur2", Rule::Murmur2, "sarama.NewMurmur2Partitioner")
     },
     KAFKA_GO,
     Profile {
-        name: "kafka-go:reference",
-        rule: Rule::Fnv1aReference,
         null_key: RANDOM,
-        source: "kafka.ReferenceHash{}",
-        ..KAFKA_GO
+        ..KAFKA_GO.other("kafka-go:reference", Rule::Fnv1aReference, "kafka.ReferenceHash{}")
     },
     Profile {
-        name: "kafka-go:crc32",
-        rule: Rule::Crc32,
         null_key: RANDOM,
         empty_key: RANDOM,
-        source: "kafka.CRC32Balancer{}",
-        ..KAFKA_GO
+        ..KAFKA_GO.other("kafka-go:crc32", Rule::Crc32, "kafka.CRC32Balancer{}")
     },
     Profile {
-        name: "kafka-go:murmur2",
-        rule: Rule::Murmur2,
         null_key: RANDOM,
-        source: "kafka.Murmur2Balancer{}",
         setting: None,
-        ..KAFKA_GO
+        ..KAFKA_GO.other("kafka-go:murmur2", Rule::Murmur2, "kafka.Murmur2Balancer{}")
     },
     FRANZ_GO,
     Profile {
-        name: "franz-go:sarama-crc32",
-        rule: Rule::Crc32,
-        source: "kgo.StickyKeyPartitioner(kgo.SaramaHasher(crc32.ChecksumIEEE))",
         setting: FRANZ_GO_SETTING,
-        ..FRANZ_GO
+        ..FRANZ_GO.other(
+            "franz-go:sarama-crc32",
+            Rule::Crc32,
+            "kgo.StickyKeyPartitioner(kgo.SaramaHasher(crc32.ChecksumIEEE))",
+        )
     },
     Profile {
-        name: "franz-go:sarama-compat",
-        rule: Rule::Fnv1a,
-        source: "kgo.StickyKeyPartitioner(kgo.SaramaCompatHasher(fnv32a))",
         setting: FRANZ_GO_SETTING,
-        ..FRANZ_GO
+        ..FRANZ_GO.other(
+            "franz-go:sarama-compat",
+            Rule::Fnv1a,
+            "kgo.StickyKeyPartitioner(kgo.SaramaCompatHasher(fnv32a))",
+        )
     },
     KAFKAJS,
     Profile {
-        name: "kafkajs:legacy",
-        rule: Rule::KafkajsLegacy,
-        source: "Partitioners.LegacyPartitioner()",
         setting: Some("createPartitioner: Partitioners.DefaultPartitioner"),
-        ..KAFKAJS
+        ..KAFKAJS.other("kafkajs:legacy", Rule::KafkajsLegacy, "Partitioners.LegacyPartitioner()")
     },
     Profile {
         name: "kafka-python",

@@ -23,7 +23,7 @@ const UNSET: i32 = -1;
 /// use partwright_core::producer::{Draws, Partition, Producer, Record, Settings, Strategy, Topic};
 /// let partitions: Vec<_> = (0..3).map(|id| Partition { id, available: id != 1, near: false }).collect();
 /// let topics = vec![Topic::new("orders", &partitions)?];
-/// let mut producer = Producer::new(Strategy::RoundRobin, Settings::new(), topics, Draws::seeded(0))?;
+/// let mut producer = Producer::new(Strategy::RoundRobin, Settings::default(), topics, Draws::seeded(0))?;
 /// let placed: Vec<_> = (0..3).map(|_| producer.place(&Record::default())).collect();
 /// assert_eq!(placed, [Ok(Some(0)), Ok(Some(2)), Ok(Some(0))]);
 /// # Ok::<(), partwright_core::Error>(())

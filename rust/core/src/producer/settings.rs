@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::names::listed;
+use crate::names::{listed, named};
 use crate::{Error, Result};
 
-/// A producer's configuration; [`Settings::new`] has Kafka's defaults.
+/// A producer's configuration; by default Kafka's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `batch.size` in bytes.
@@ -26,33 +26,37 @@ pub struct Settings {
     pub fallback: Fallback,
 }
 
-/// How one of several partitions is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Among {
-    /// The first in the metadata's order.
-    First,
-    /// By a draw.
-    Random,
-    /// One after the other.
-    RoundRobin,
-    /// By the key's partition modulo their number; without a key, one after the other.
-    Key,
+named! {
+    /// How one of several partitions is chosen.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Among {
+        /// The first in the metadata's order.
+        First = "first",
+        /// By a draw.
+        Random = "random",
+        /// One after the other.
+        RoundRobin = "round-robin",
+        /// By the key's partition modulo their number; without a key, one after the other.
+        Key = "key",
+    }
 }
 
-/// What happens if a strategy has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// The record is refused.
-    Fail,
-    /// One partition after the other, as `round-robin`.
-    RoundRobin,
-    /// By a draw, from those with a leader if there are any.
-    Random,
+named! {
+    /// What happens if a strategy has no answer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fallback {
+        /// The record is refused.
+        Fail = "error",
+        /// One partition after the other, as `round-robin`.
+        RoundRobin = "round-robin",
+        /// By a draw, from those with a leader if there are any.
+        Random = "random",
+    }
 }
 
-impl Settings {
-    /// Kafka's own defaults.
-    pub fn new() -> Self {
+/// Kafka's own defaults.
+impl Default for Settings {
+    fn default() -> Self {
         Self {
             batch_size: 16_384,
             linger_ms: None,
@@ -64,7 +68,9 @@ impl Settings {
             fallback: Fallback::Fail,
         }
     }
+}
 
+impl Settings {
     /// Refuses what Kafka refuses.
     ///
     /// # Errors
@@ -80,23 +86,11 @@ impl Settings {
     }
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl FromStr for Among {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let known = [
-            ("first", Self::First),
-            ("random", Self::Random),
-            ("round-robin", Self::RoundRobin),
-            ("key", Self::Key),
-        ];
-        by_name("way to choose among several partitions", name, &known)
+        by_name("way to choose among several partitions", name, Self::ALL, Self::name)
     }
 }
 
@@ -104,15 +98,14 @@ impl FromStr for Fallback {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let known = [("error", Self::Fail), ("round-robin", Self::RoundRobin), ("random", Self::Random)];
-        by_name("way out for a record that the strategy has nothing to go by for", name, &known)
+        let what = "way out for a record that the strategy has nothing to go by for";
+        by_name(what, name, Self::ALL, Self::name)
     }
 }
 
-fn by_name<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> Result<T> {
-    let found = known.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
-    found.ok_or_else(|| {
-        let names: Vec<_> = known.iter().map(|&(name, _)| name).collect();
+fn by_name<T: Copy>(what: &str, name: &str, known: &[T], name_of: fn(T) -> &'static str) -> Result<T> {
+    known.iter().copied().find(|&known| name_of(known) == name).ok_or_else(|| {
+        let names: Vec<_> = known.iter().copied().map(name_of).collect();
         Error::Producer(format!("there is no {what} {name:?}: it is {}", listed(&names)))
     })
 }

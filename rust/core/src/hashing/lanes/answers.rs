@@ -1,7 +1,10 @@
 //! Memory for the answers, not yet written, in pieces that can be filled at the same time.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice::IterMut;
+
+use super::Validity;
 
 /// Places for a number of answers, each written once, from the first on.
 pub(crate) struct AnswerSpace<'a>(IterMut<'a, MaybeUninit<i32>>);
@@ -32,6 +35,14 @@ impl AnswerSpace<'_> {
     fn is_full(&self) -> bool {
         self.0.len() == 0
     }
+}
+
+/// Rows to answer, and the places of their answers.
+pub(crate) struct Piece<'a, 's> {
+    pub(crate) rows: Range<usize>,
+    /// Which of them have a key; all if there is none.
+    pub(crate) validity: Option<Validity<'a>>,
+    pub(crate) answers: &'a mut AnswerSpace<'s>,
 }
 
 /// Lets `fill` write as many answers as `empty` has room for, into pieces of `piece` answers (the last one smaller);

@@ -28,10 +28,16 @@ pub(crate) unsafe trait Group<const L: usize> {
     fn room(&self) -> usize;
 
     /// The distance between the beginnings of two keys, if all are in one buffer and have the same length.
-    fn stride(&self) -> Option<usize>;
+    #[inline]
+    fn stride(&self) -> Option<usize> {
+        None
+    }
 
     /// An address and each key's distance from it, if 32 bits can hold the distances.
-    fn distances(&self) -> Option<(*const u8, &[i32; L])>;
+    #[inline]
+    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
+        None
+    }
 
     /// The bytes from the first key to the end of the last one.
     fn span(&self) -> usize;
@@ -143,11 +149,6 @@ unsafe impl<const L: usize> Group<L> for Even<'_> {
     }
 
     #[inline]
-    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
-        None
-    }
-
-    #[inline]
     fn span(&self) -> usize {
         bytes(self.width) * L
     }
@@ -191,16 +192,6 @@ unsafe impl<const L: usize> Group<L> for Apart<'_, L> {
     #[inline]
     fn room(&self) -> usize {
         self.room
-    }
-
-    #[inline]
-    fn stride(&self) -> Option<usize> {
-        None
-    }
-
-    #[inline]
-    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
-        None
     }
 
     #[inline]

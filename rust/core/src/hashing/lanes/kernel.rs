@@ -46,7 +46,7 @@ macro_rules! kernel {
 
         use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
         use super::offset::Places;
-        use super::{AnswerSpace, Finish, Keys, Validity};
+        use super::{AnswerSpace, Finish, Keys, Piece};
         use crate::hashing::murmur2::{MULTIPLIER, SEED};
         use crate::hashing::partitions::TO_POSITIVE;
 
@@ -314,28 +314,24 @@ macro_rules! kernel {
         }
 
         /// [`super::Lanes::hash`].
-        pub(super) fn hash<'a, K: Keys<'a>>(
+        pub(super) fn hash<'a>(
             _: Here,
-            keys: &K,
-            rows: Range<usize>,
-            validity: Option<Validity<'_>>,
+            keys: &impl Keys<'a>,
+            piece: Piece<'_, '_>,
             finish: Finish,
-            answers: &mut AnswerSpace<'_>,
         ) -> Result<(), usize> {
             // SAFETY: the processor has been checked.
-            unsafe { of_rows(keys, rows, validity, finish, answers) }
+            unsafe { of_rows(keys, piece, finish) }
         }
 
         /// The same, once the processor has been checked.
         #[target_feature(enable = $features)]
-        fn of_rows<'a, K: Keys<'a>>(
-            keys: &K,
-            rows: Range<usize>,
-            validity: Option<Validity<'_>>,
-            finish: Finish,
-            answers: &mut AnswerSpace<'_>,
-        ) -> Result<(), usize> {
+        fn of_rows<'a>(keys: &impl Keys<'a>, piece: Piece<'_, '_>, finish: Finish) -> Result<(), usize> {
             const ROWS: usize = GROUPS * LANES;
+            let Piece { rows, validity, answers } = piece;
+            let scalar = |rows: Range<usize>, answers: &mut AnswerSpace<'_>| {
+                super::each(keys, Piece { rows, validity, answers }, |key| finish.of(key))
+            };
             let mut row = rows.start;
             while rows.end - row >= ROWS {
                 if let Some(hashes) = of_groups(keys, row) {
@@ -352,11 +348,11 @@ macro_rules! kernel {
                         answers.extend(&store(hashed));
                     }
                 } else {
-                    super::scalar(keys, row..row + ROWS, validity, finish, answers)?;
+                    scalar(row..row + ROWS, answers)?;
                 }
                 row += ROWS;
             }
-            super::scalar(keys, row..rows.end, validity, finish, answers)
+            scalar(row..rows.end, answers)
         }
 
         /// Prefetches the bytes of a later group: if keys are long, the processor's own prefetching is late.

@@ -31,9 +31,7 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
-use std::ops::Range;
-
-pub(crate) use answers::{AnswerSpace, filled};
+pub(crate) use answers::{AnswerSpace, Piece, filled};
 use divisor::Divisor;
 pub(crate) use keys::{Fixed, Keys, Offsets, Validity, Views};
 pub(crate) use offset::Offset;
@@ -98,56 +96,41 @@ impl Lanes {
         Self::Scalar
     }
 
-    /// Writes an answer for each key of `rows`, and 0 where `validity` says that there is no key.
+    /// Writes an answer for each key of a piece, and 0 where there is no key.
     ///
     /// # Errors
     /// The first row whose key lies outside of its buffer.
-    pub(crate) fn hash<'a, K: Keys<'a>>(
+    pub(crate) fn hash<'a>(
         self,
-        keys: &K,
-        rows: Range<usize>,
-        validity: Option<Validity<'_>>,
+        keys: &impl Keys<'a>,
+        piece: Piece<'_, '_>,
         finish: Finish,
-        answers: &mut AnswerSpace<'_>,
     ) -> Result<(), usize> {
         match self {
-            Self::Scalar => scalar(keys, rows, validity, finish, answers),
+            Self::Scalar => each(keys, piece, |key| finish.of(key)),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Self::Neon(here) => neon::hash(here, keys, rows, validity, finish, answers),
+            Self::Neon(here) => neon::hash(here, keys, piece, finish),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(here) => avx2::hash(here, keys, rows, validity, finish, answers),
+            Self::Avx2(here) => avx2::hash(here, keys, piece, finish),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(here) => avx512::hash(here, keys, rows, validity, finish, answers),
+            Self::Avx512(here) => avx512::hash(here, keys, piece, finish),
         }
     }
 }
 
-/// One key after the other.
-fn scalar<'a, K: Keys<'a>>(
-    keys: &K,
-    rows: Range<usize>,
-    validity: Option<Validity<'_>>,
-    finish: Finish,
-    answers: &mut AnswerSpace<'_>,
-) -> Result<(), usize> {
-    each(keys, rows, validity, |key| finish.of(key), answers)
-}
-
-/// Writes the answer of `rule` for each key of `rows`, and 0 where `validity` says that there is no key.
+/// Writes the answer of `rule` for each key of a piece, and 0 where there is no key.
 ///
 /// # Errors
 /// The first row whose key lies outside of its buffer.
 #[inline]
-pub(crate) fn each<'a, K: Keys<'a>>(
-    keys: &K,
-    rows: Range<usize>,
-    validity: Option<Validity<'_>>,
+pub(crate) fn each<'a>(
+    keys: &impl Keys<'a>,
+    piece: Piece<'_, '_>,
     rule: impl Fn(&[u8]) -> i32,
-    answers: &mut AnswerSpace<'_>,
 ) -> Result<(), usize> {
-    for row in rows {
-        let is_valid = validity.is_none_or(|validity| validity.is_valid(row));
-        answers.push(if is_valid { rule(keys.key(row).ok_or(row)?) } else { 0 });
+    for row in piece.rows {
+        let is_valid = piece.validity.is_none_or(|validity| validity.is_valid(row));
+        piece.answers.push(if is_valid { rule(keys.key(row).ok_or(row)?) } else { 0 });
     }
     Ok(())
 }
