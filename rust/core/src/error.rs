@@ -176,7 +176,35 @@ pub enum Error {
     },
 }
 
+/// An assignor that does not know under which name it runs; [`Error::of_assignor`] names it.
+const UNNAMED: &str = "the assignor";
+
 impl Error {
+    /// Kafka's own assignor throws an exception for groups with a property.
+    pub(crate) const fn throws(exception: &'static str, reason: &'static str) -> Self {
+        Self::Unassigned { assignor: UNNAMED, exception, reason }
+    }
+
+    /// Kafka's own assignor never ends.
+    pub(crate) const fn endless() -> Self {
+        Self::Endless { assignor: UNNAMED }
+    }
+
+    /// Another client's assignor throws, dies or never ends.
+    pub(crate) fn client_fails(reason: impl Into<String>) -> Self {
+        Self::ClientFails { assignor: UNNAMED, reason: reason.into() }
+    }
+
+    /// The same refusal, of the assignor with this name.
+    pub(crate) fn of_assignor(self, assignor: &'static str) -> Self {
+        match self {
+            Self::Unassigned { exception, reason, .. } => Self::Unassigned { assignor, exception, reason },
+            Self::Endless { .. } => Self::Endless { assignor },
+            Self::ClientFails { reason, .. } => Self::ClientFails { assignor, reason },
+            other => other,
+        }
+    }
+
     /// The refusal of a name that none of these is.
     pub(crate) fn unknown(
         field: &'static str,

@@ -1,7 +1,9 @@
 //! Lists of lists in two flat vectors.
 
-use crate::index::Ix;
+use std::collections::BinaryHeap;
 use std::ops::Range;
+
+use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 
 /// List `i` is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,24 @@ impl<T: Copy> Lists<T> {
         }
         flat
     }
+}
+
+/// Partitions one at a time from the member that has most left, the one with the greater number on ties. `next` takes one
+/// out of that member's list, if the list has any.
+pub(super) fn from_the_fullest(
+    mut lists: Vec<Vec<PartitionIx>>,
+    mut next: impl FnMut(&mut Vec<PartitionIx>) -> Option<PartitionIx>,
+) -> Vec<PartitionIx> {
+    let mut taken = Vec::new();
+    let mut fullest: BinaryHeap<(usize, MemberIx)> =
+        numbered(&lists).map(|(member, list)| (list.len(), member)).collect();
+    while let Some((_, member)) = fullest.pop() {
+        if let Some(partition) = next(&mut lists[member]) {
+            taken.push(partition);
+            fullest.push((lists[member].len(), member));
+        }
+    }
+    taken
 }
 
 impl<T: Copy + Default> Lists<T> {

@@ -9,6 +9,7 @@
 //! | `input`, `assignment`, `lists` | an assignor's input and answer |
 //! | `topic_partitions` | the partitions of all topics in one row |
 //! | `quotas` | how many partitions are a member's share |
+//! | `range_topic` | a topic while it is dealt in ranges |
 //! | `movements` | which partitions have moved from whom to whom |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
@@ -23,6 +24,7 @@ mod lists;
 mod movements;
 pub mod other_clients;
 mod quotas;
+mod range_topic;
 pub mod server;
 mod topic_partitions;
 
@@ -148,21 +150,20 @@ impl Assignor {
     /// [`Error::Unassigned`] if Kafka's own assignor throws, [`Error::ClientFails`] if another client does, and those
     /// of [`JavaGroup::new`].
     pub fn assign(self, input: &Input<'_>) -> Result<Assignment> {
-        match self {
+        let assigned = match self {
             Self::Range => on_the_client(input, |group| Ok(range::assign(group))),
             Self::RoundRobin => on_the_client(input, round_robin::assign),
-            Self::Sticky => on_the_client(input, |group| sticky::assign(group, self.name(), false)),
-            Self::CooperativeSticky => on_the_client(input, |group| sticky::assign(group, self.name(), true)),
-            Self::Sticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, self.name(), false)),
-            Self::CooperativeSticky28 => {
-                on_the_client(input, |group| legacy::sticky_2_8(group, self.name(), true))
-            }
-            Self::Sticky23 => on_the_client(input, |group| legacy::sticky_2_3(group, self.name())),
+            Self::Sticky => on_the_client(input, |group| sticky::assign(group, false)),
+            Self::CooperativeSticky => on_the_client(input, |group| sticky::assign(group, true)),
+            Self::Sticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, false)),
+            Self::CooperativeSticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, true)),
+            Self::Sticky23 => on_the_client(input, legacy::sticky_2_3),
             Self::OldRange => on_the_client(input, |group| Ok(legacy::old_range::assign(group))),
             Self::OldRoundRobin => on_the_client(input, |group| Ok(legacy::old_round_robin::assign(group))),
             Self::Server(kind) => server::assign(kind, &server::ServerGroup::new(input)?),
             Self::OtherClient(assignor) => assignor.assign(input),
-        }
+        };
+        assigned.map_err(|error| error.of_assignor(self.name()))
     }
 }
 

@@ -41,6 +41,18 @@ pub(crate) fn by<I: Ix, T: Copy>(places: &[I], values: &[T]) -> Vec<T> {
     places.iter().map(|place| values[place.place()]).collect()
 }
 
+/// Sorts members as the assignors do that know static membership: first those with an instance ID, by that, then the others
+/// by their IDs. Of members with the same instance ID, the first stays the first.
+pub(crate) fn sort_static_first<M: Copy>(
+    members: &mut [M],
+    instance: impl Fn(M) -> Option<u32>,
+    id: impl Fn(M) -> u32,
+) {
+    members.sort_by_key(|&member| {
+        instance(member).map_or_else(|| (true, id(member)), |instance| (false, instance))
+    });
+}
+
 /// Each ID's place in Java's sorted order; equal IDs have equal places.
 pub(crate) fn ranks(ids: &[Option<&str>]) -> Vec<Option<u32>> {
     let mut known: Vec<&str> = ids.iter().copied().flatten().collect();

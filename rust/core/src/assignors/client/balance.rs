@@ -20,6 +20,19 @@ pub(crate) enum BalanceRules {
     Kafka39,
 }
 
+/// How to find out, before each step, whether Kafka considers the whole balanced and stops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BalanceCheck {
+    /// By the fewest and the most partitions that members have. Whether a member could gain shows with the partition
+    /// of the step just as well.
+    Bounds,
+    /// By looking for a member that could gain: with claims of old generations, partitions beyond a topic's count or
+    /// topics named twice, that answer may differ from the one for the partition of the step.
+    Members,
+    /// The same if some partition is in two lists, which partitions beyond a topic's count can cause.
+    MembersWithSharedPartitions,
+}
+
 /// From this round on, rounds are checked for a circle; nearly all groups are balanced after fewer rounds.
 const LONG: u64 = 16;
 
@@ -41,11 +54,7 @@ pub(crate) struct Balance<'a> {
     movements: Movements<PartitionSet>,
     /// By topic, the hash code of its name.
     hashes: Vec<i32>,
-    /// Whether the balance of the whole has to be checked before each step: with claims of old generations, partitions
-    /// beyond a topic's count or topics named twice, that answer may differ from the one for the present partition.
-    odd: bool,
-    /// Whether some partition is in two lists, which partitions beyond a topic's count can cause.
-    doubled: bool,
+    check: BalanceCheck,
     /// The last found member that could gain, and the partition.
     gaining: Option<(MemberIx, PartitionIx)>,
 }
@@ -65,11 +74,11 @@ impl<'a> Balance<'a> {
             }
         }
         let beyond = group.row.len() > group.partitions().len();
+        let differs = previous.iter().any(Option::is_some)
+            || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice));
         Self {
-            odd: previous.iter().any(Option::is_some)
-                || (rules == BalanceRules::Kafka39 && (beyond || topics.named_twice)),
+            check: if differs { BalanceCheck::Members } else { BalanceCheck::Bounds },
             rules,
-            doubled: false,
             gaining: None,
             sorted: sorted(&lists, |_| false),
             fixed: vec![false; lists.len()],
@@ -91,7 +100,6 @@ impl<'a> Balance<'a> {
         all: &[PartitionIx],
         by_rack: bool,
         unassigned_first: bool,
-        assignor: &'static str,
     ) -> Result<Vec<Vec<PartitionIx>>> {
         let initializing = self.lists.iter().all(Vec::is_empty);
         self.assign(unassigned, by_rack);
@@ -103,9 +111,9 @@ impl<'a> Balance<'a> {
             partitions.iter().copied().filter(shared).collect()
         };
         if unassigned_first {
-            self.reassign(&movable(unassigned), assignor)?;
+            self.reassign(&movable(unassigned))?;
         }
-        let moved = self.reassign(&movable(all), assignor)?;
+        let moved = self.reassign(&movable(all))?;
         Ok(if !initializing && moved && self.score(&self.lists) >= self.score(&before) {
             before
         } else {
@@ -141,19 +149,21 @@ impl<'a> Balance<'a> {
         }
         self.sorted = sorted(&self.lists, |member| self.fixed[member]);
         let owned = self.owner.iter().filter(|&&owner| owner != MemberIx::NONE).count();
-        self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
+        if self.check == BalanceCheck::Members && self.lists.iter().map(Vec::len).sum::<usize>() > owned {
+            self.check = BalanceCheck::MembersWithSharedPartitions;
+        }
     }
 
     /// Moves partitions until a round moves none; returns whether any has moved. A round depends only on what every
     /// member has and on earlier moves. If both are as they once were, Kafka moves partitions in a circle and never
     /// ends. This can happen because a partition may move instead of another one, from a member that has few.
-    fn reassign(&mut self, partitions: &[PartitionIx], assignor: &'static str) -> Result<bool> {
+    fn reassign(&mut self, partitions: &[PartitionIx]) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
         for round in 1_u64.. {
             let now = (&self.lists, &self.movements);
             if seen.as_ref().is_some_and(|(lists, movements)| now == (lists, movements)) {
-                return Err(Error::Endless { assignor });
+                return Err(Error::endless());
             }
             if round >= LONG && round.is_power_of_two() {
                 seen = Some((self.lists.clone(), self.movements.clone()));
@@ -163,7 +173,7 @@ impl<'a> Balance<'a> {
                 if self.is_balanced() {
                     break;
                 }
-                changed |= self.move_on(partition, assignor)?;
+                changed |= self.move_on(partition)?;
             }
             moved |= changed;
             if !changed {
@@ -175,13 +185,13 @@ impl<'a> Balance<'a> {
 
     /// Moves a partition, or another one instead, to its earlier owner or to the member with the fewest, if that has
     /// two fewer.
-    fn move_on(&mut self, partition: PartitionIx, assignor: &'static str) -> Result<bool> {
+    fn move_on(&mut self, partition: PartitionIx) -> Result<bool> {
         let has = self.lists[self.owner[partition]].len();
         if let Some((previous, _)) = self.previous[partition] {
             if self.fixed[previous] {
                 let reason = "a group in which a member that can neither gain nor lose a partition owned something in an older \
                               generation";
-                return Err(Error::Unassigned { assignor, exception: "NullPointerException", reason });
+                return Err(Error::throws("NullPointerException", reason));
             }
             if has > self.lists[previous].len() + 1 {
                 self.move_to(partition, previous);
@@ -228,25 +238,25 @@ impl<'a> Balance<'a> {
         self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
-    /// Whether Kafka considers the whole balanced, and stops. If nothing is odd, the present partition shows a member
-    /// that could gain just as well, so the cheap half of the check is enough.
+    /// Whether Kafka considers the whole balanced, and stops.
     fn is_balanced(&mut self) -> bool {
         let Some((least, most)) = self.sorted.bounds() else { return true };
         if least + 1 >= most {
             return true;
         }
-        if !self.odd {
-            return false;
+        match self.check {
+            BalanceCheck::Bounds => false,
+            BalanceCheck::Members => {
+                let gains = |&(member, partition): &(MemberIx, PartitionIx)| self.gains(member, partition);
+                if !self.gaining.as_ref().is_some_and(gains) {
+                    self.gaining = self.find_gaining();
+                }
+                self.gaining.is_none()
+            }
+            BalanceCheck::MembersWithSharedPartitions => {
+                !self.sorted.iter().any(|(count, member)| self.gains_by_last_owner(count, member))
+            }
         }
-        if self.doubled {
-            return !self.sorted.iter().any(|(count, member)| self.could_gain_doubled(count, member));
-        }
-        let gains = |&(member, partition): &(MemberIx, PartitionIx)| self.gains(member, partition);
-        if self.gaining.as_ref().is_some_and(gains) {
-            return false;
-        }
-        self.gaining = self.find_gaining();
-        self.gaining.is_none()
     }
 
     fn gains(&self, member: MemberIx, partition: PartitionIx) -> bool {
@@ -282,7 +292,7 @@ impl<'a> Balance<'a> {
     }
 
     /// The same check if a partition may be in two lists: in Java, the member that is walked last counts as its owner.
-    fn could_gain_doubled(&self, count: usize, member: MemberIx) -> bool {
+    fn gains_by_last_owner(&self, count: usize, member: MemberIx) -> bool {
         let mut owner = vec![MemberIx::NONE; self.owner.len()];
         for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member]) {
             for &partition in &self.lists[member] {

@@ -17,12 +17,11 @@ pub(crate) fn assign(
     claims: &Claims,
     cooperative: bool,
 ) -> Result<Lists<PartitionIx>> {
-    let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
     if group.members() == 0 {
         let reason = "a group without members";
-        return Err(Error::Unassigned { assignor, exception: "ArithmeticException", reason });
+        return Err(Error::throws("ArithmeticException", reason));
     }
-    let mut quotas = QuotaDealing::new(group, claims, assignor, cooperative);
+    let mut quotas = QuotaDealing::new(group, claims, cooperative);
     quotas.keep_owned();
     let mut unassigned = quotas.unassigned();
     quotas.under.sort_unstable();
@@ -37,7 +36,6 @@ pub(crate) fn assign(
 struct QuotaDealing<'a> {
     group: &'a JavaGroup<'a>,
     claims: &'a Claims,
-    assignor: &'static str,
     cooperative: bool,
     by_rack: bool,
     /// Each member gets this many partitions, or one more.
@@ -59,7 +57,7 @@ struct QuotaDealing<'a> {
 }
 
 impl<'a> QuotaDealing<'a> {
-    fn new(group: &'a JavaGroup<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
+    fn new(group: &'a JavaGroup<'a>, claims: &'a Claims, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions().len(), group.members());
         let quota = Quota::of_counts(partitions, members);
         Self {
@@ -75,7 +73,6 @@ impl<'a> QuotaDealing<'a> {
             dealt: Vec::with_capacity(partitions),
             group,
             claims,
-            assignor,
             cooperative,
         }
     }
@@ -194,7 +191,7 @@ impl<'a> QuotaDealing<'a> {
             let mut open = Vec::with_capacity(under.len());
             for (place, &member) in under.iter().enumerate() {
                 let Some(partition) = unassigned.next() else {
-                    return Err(uneven(self.assignor, open.len() + under.len() == place));
+                    return Err(uneven(open.len() + under.len() == place));
                 };
                 if self.deal(member, partition) == self.least {
                     self.exact.push(member);
@@ -206,7 +203,7 @@ impl<'a> QuotaDealing<'a> {
         }
         let mut exact = std::mem::take(&mut self.exact).into_iter();
         for partition in unassigned {
-            let Some(member) = exact.next() else { return Err(uneven(self.assignor, true)) };
+            let Some(member) = exact.next() else { return Err(uneven(true)) };
             self.deal(member, partition);
         }
         Ok(())
@@ -225,14 +222,11 @@ impl<'a> QuotaDealing<'a> {
 }
 
 /// Kafka's quotas do not add up if there are partitions beyond a topic's count.
-pub(crate) fn uneven(assignor: &'static str, left: bool) -> Error {
-    Error::Unassigned {
-        assignor,
-        exception: "IllegalStateException",
-        reason: if left {
-            "a group whose members own partitions past their topic's count: more are left than the quotas allow"
-        } else {
-            "a group whose members own partitions past their topic's count: too few are left to fill the quotas"
-        },
-    }
+pub(crate) fn uneven(left: bool) -> Error {
+    let reason = if left {
+        "a group whose members own partitions past their topic's count: more are left than the quotas allow"
+    } else {
+        "a group whose members own partitions past their topic's count: too few are left to fill the quotas"
+    };
+    Error::throws("IllegalStateException", reason)
 }

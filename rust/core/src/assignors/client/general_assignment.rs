@@ -10,11 +10,7 @@ use crate::Result;
 use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// What each member reads.
-pub(crate) fn assign(
-    group: &JavaGroup<'_>,
-    claims: &Claims,
-    assignor: &'static str,
-) -> Result<Vec<Vec<PartitionIx>>> {
+pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims) -> Result<Vec<Vec<PartitionIx>>> {
     let topics = TopicReaders::new(group);
     let by_rack = rack_awareness::matter(group, group.walk.iter().copied(), group.partitions());
     let kept = Kept::new(group, claims, &topics, by_rack);
@@ -22,7 +18,7 @@ pub(crate) fn assign(
     let unassigned = kept.unassigned(group, &topics, &all);
     let previous = previous_owners(group, claims);
     let balance = Balance::new(group, &topics, kept.lists, previous, BalanceRules::Kafka39);
-    balance.run(&unassigned, &all, by_rack, !kept.revoked, assignor)
+    balance.run(&unassigned, &all, by_rack, !kept.revoked)
 }
 
 /// What members own and may keep.

@@ -8,7 +8,7 @@ use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Input, Lists};
 use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
-use crate::java::strings::{by, inverse, ranks, sorted};
+use crate::java::strings::{by, inverse, ranks, sort_static_first, sorted};
 
 /// A group in the core's own numbers. Topics without subscribers or without partitions have no number.
 #[derive(Debug)]
@@ -179,10 +179,7 @@ impl<'a> JavaGroup<'a> {
     /// ID, by that, then the others by their IDs.
     pub(crate) fn static_first(&self) -> Vec<MemberIx> {
         let mut members = self.walk.clone();
-        members.sort_by_key(|&member| match self.instances[member] {
-            Some(instance) => (false, instance),
-            None => (true, member.0),
-        });
+        sort_static_first(&mut members, |member| self.instances[member], |member| member.0);
         members
     }
 

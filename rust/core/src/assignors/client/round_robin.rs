@@ -8,11 +8,7 @@ use crate::{Error, Result};
 /// What each member reads.
 pub(crate) fn assign(group: &JavaGroup<'_>) -> Result<Lists<PartitionIx>> {
     if group.members() == 0 {
-        return Err(Error::Unassigned {
-            assignor: "roundrobin",
-            exception: "IllegalArgumentException",
-            reason: "a group without members",
-        });
+        return Err(Error::throws("IllegalArgumentException", "a group without members"));
     }
     let circle = group.static_first();
     let places = places(group, &circle);

@@ -9,16 +9,12 @@ use crate::assignors::Lists;
 use crate::index::PartitionIx;
 
 /// What each member reads; if `cooperative`, without partitions that their owner has to give up first.
-pub(crate) fn assign(
-    group: &JavaGroup<'_>,
-    assignor: &'static str,
-    cooperative: bool,
-) -> Result<Lists<PartitionIx>> {
+pub(crate) fn assign(group: &JavaGroup<'_>, cooperative: bool) -> Result<Lists<PartitionIx>> {
     let claims = Claims::new(group, cooperative);
     if claims.equal_subscriptions {
         return constrained_assignment::assign(group, &claims, cooperative);
     }
-    let mut lists = general_assignment::assign(group, &claims, assignor)?;
+    let mut lists = general_assignment::assign(group, &claims)?;
     if cooperative {
         cooperative_sticky::withhold_transferred(group, &mut lists);
     }

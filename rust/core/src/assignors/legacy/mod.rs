@@ -23,26 +23,22 @@ use crate::Result;
 use crate::index::PartitionIx;
 
 /// `StickyAssignor`, and if `cooperative` `CooperativeStickyAssignor`, of Kafka 2.8.
-pub(super) fn sticky_2_8(
-    group: &JavaGroup<'_>,
-    assignor: &'static str,
-    cooperative: bool,
-) -> Result<Lists<PartitionIx>> {
+pub(super) fn sticky_2_8(group: &JavaGroup<'_>, cooperative: bool) -> Result<Lists<PartitionIx>> {
     let claims = owned_partitions::LegacyClaims::new(group, cooperative);
     let lists = if let Some(place) = first_unequal(group) {
-        let mut lists = sticky_general::assign(group, &claims, &group.walk[..place], assignor, cooperative)?;
+        let mut lists = sticky_general::assign(group, &claims, &group.walk[..place], cooperative)?;
         if cooperative {
             cooperative_sticky::withhold_transferred(group, &mut lists);
         }
         lists
     } else {
-        sticky_2_8_constrained::assign(group, &claims, assignor, cooperative)?
+        sticky_2_8_constrained::assign(group, &claims, cooperative)?
     };
     Ok(Lists::of(&lists))
 }
 
 /// `StickyAssignor` of Kafka 2.3.
-pub(super) fn sticky_2_3(group: &JavaGroup<'_>, assignor: &'static str) -> Result<Lists<PartitionIx>> {
+pub(super) fn sticky_2_3(group: &JavaGroup<'_>) -> Result<Lists<PartitionIx>> {
     let claims = owned_partitions::LegacyClaims::new(group, false);
-    Ok(Lists::of(&sticky_general::assign_as_2_3(group, &claims, assignor)?))
+    Ok(Lists::of(&sticky_general::assign_as_2_3(group, &claims)?))
 }

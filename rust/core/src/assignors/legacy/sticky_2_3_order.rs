@@ -1,11 +1,10 @@
 //! The order in which the sticky assignor of Kafka 2.3 deals partitions (`StickyAssignor.sortPartitions`).
 
-use std::collections::BTreeSet;
-
 use super::owned_partitions::{LegacyClaims, Owners};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
-use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
+use crate::assignors::lists::from_the_fullest;
+use crate::index::{PartitionIx, TopicIx};
 
 /// All partitions. If members own something and all subscribe to the same topics, owned partitions come first: starting
 /// with the member that has most, and for each member first those that another one owned before.
@@ -18,17 +17,10 @@ pub(super) fn sorted(
     if owners.walk.is_empty() || !identical(group, topics) {
         return topics.partitions(group);
     }
-    let mut queues = queues(group, claims, owners);
-    let mut by_count: BTreeSet<_> =
-        numbered(&queues).map(|(member, queue): (MemberIx, _)| (queue.len(), member)).collect();
-    let mut sorted = Vec::with_capacity(group.partitions().len());
+    let mut sorted = from_the_fullest(queues(group, claims, owners), Vec::pop);
     let mut is_sorted = vec![false; group.partitions().len()];
-    while let Some((count, member)) = by_count.pop_last() {
-        if let Some(partition) = queues[member].next() {
-            sorted.push(partition);
-            is_sorted[partition] = true;
-            by_count.insert((count - 1, member));
-        }
+    for &partition in &sorted {
+        is_sorted[partition] = true;
     }
     sorted.extend(all(group, claims).into_iter().filter(|&partition| !is_sorted[partition]));
     sorted
@@ -44,13 +36,9 @@ fn identical(group: &JavaGroup<'_>, topics: &TopicReaders) -> bool {
     group.by_name().all(same)
 }
 
-/// What each member owns: first what another one owned in the previous generation, then the rest, each in the order of
-/// Java's map.
-fn queues(
-    group: &JavaGroup<'_>,
-    claims: &LegacyClaims,
-    owners: &Owners,
-) -> Vec<std::vec::IntoIter<PartitionIx>> {
+/// What each member owns, from the end on: first what another one owned in the previous generation, then the rest, each in
+/// the order of Java's map.
+fn queues(group: &JavaGroup<'_>, claims: &LegacyClaims, owners: &Owners) -> Vec<Vec<PartitionIx>> {
     let mut queues = vec![Vec::new(); group.members()];
     let had = |&partition: &PartitionIx| owners.previous[partition].is_some();
     let disputed: Vec<_> = owners.walk.iter().copied().filter(had).collect();
@@ -60,7 +48,10 @@ fn queues(
             queues[owners.owner[partition]].push(partition);
         }
     }
-    queues.into_iter().map(Vec::into_iter).collect()
+    for queue in &mut queues {
+        queue.reverse();
+    }
+    queues
 }
 
 /// All partitions in the order of Java's map of them, which is filled topic by topic.

@@ -14,10 +14,9 @@ use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 pub(super) fn assign(
     group: &JavaGroup<'_>,
     claims: &LegacyClaims,
-    assignor: &'static str,
     cooperative: bool,
 ) -> Result<Vec<Vec<PartitionIx>>> {
-    let mut dealing = Dealing::new(group, claims, assignor, cooperative);
+    let mut dealing = Dealing::new(group, claims, cooperative);
     dealing.keep_owned();
     let unassigned = dealing.fill_up();
     dealing.take_from_full()?;
@@ -30,7 +29,6 @@ pub(super) fn assign(
 
 struct Dealing<'a> {
     group: &'a JavaGroup<'a>,
-    assignor: &'static str,
     /// Each member gets this many partitions, or one more.
     least: usize,
     most: usize,
@@ -50,12 +48,7 @@ struct Dealing<'a> {
 }
 
 impl<'a> Dealing<'a> {
-    fn new(
-        group: &'a JavaGroup<'a>,
-        claims: &LegacyClaims,
-        assignor: &'static str,
-        cooperative: bool,
-    ) -> Self {
+    fn new(group: &'a JavaGroup<'a>, claims: &LegacyClaims, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions().len(), group.members());
         let (owned, changing) = believed(group, claims, cooperative);
         // Java divides by zero members as well, in floating point; there are no partitions then.
@@ -72,7 +65,6 @@ impl<'a> Dealing<'a> {
             at_most: VecDeque::new(),
             transferred: vec![MemberIx::NONE; group.row.len()],
             group,
-            assignor,
         }
     }
 
@@ -132,7 +124,7 @@ impl<'a> Dealing<'a> {
                 let full = self.at_most.pop_front();
                 let first = full.and_then(|full| self.lists[full].pop_front());
                 let Some(partition) = first else {
-                    return Err(uneven(self.assignor, false));
+                    return Err(uneven(false));
                 };
                 self.lists[member].push_back(partition);
                 self.transferred[partition] = member;
@@ -146,7 +138,7 @@ impl<'a> Dealing<'a> {
     fn deal_rest(&mut self, unassigned: &[PartitionIx]) -> Result<()> {
         for &partition in unassigned {
             let Some(member) = self.at_least.pop_front() else {
-                return Err(uneven(self.assignor, true));
+                return Err(uneven(true));
             };
             self.deal(member, partition);
         }

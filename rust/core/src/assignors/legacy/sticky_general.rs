@@ -16,7 +16,6 @@ pub(super) fn assign(
     group: &JavaGroup<'_>,
     claims: &LegacyClaims,
     looked_at: &[MemberIx],
-    assignor: &'static str,
     cooperative: bool,
 ) -> Result<Vec<Vec<PartitionIx>>> {
     let topics = TopicReaders::new(group);
@@ -26,24 +25,19 @@ pub(super) fn assign(
     }
     let owners = claims.owners(group, &generations);
     let sorted = topics.partitions(group);
-    balance(group, &topics, owners, &sorted, true, assignor)
+    balance(group, &topics, owners, &sorted, true)
 }
 
 /// What each member reads under Kafka 2.3, which deals owned partitions in another order.
-pub(super) fn assign_as_2_3(
-    group: &JavaGroup<'_>,
-    claims: &LegacyClaims,
-    assignor: &'static str,
-) -> Result<Vec<Vec<PartitionIx>>> {
+pub(super) fn assign_as_2_3(group: &JavaGroup<'_>, claims: &LegacyClaims) -> Result<Vec<Vec<PartitionIx>>> {
     if group.members() == 0 {
-        let reason = "a group without members";
-        return Err(Error::Unassigned { assignor, exception: "NoSuchElementException", reason });
+        return Err(Error::throws("NoSuchElementException", "a group without members"));
     }
     let topics = TopicReaders::new(group);
     let generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
     let owners = claims.owners(group, &generations);
     let sorted = sticky_2_3_order::sorted(group, claims, &topics, &owners);
-    balance(group, &topics, owners, &sorted, false, assignor)
+    balance(group, &topics, owners, &sorted, false)
 }
 
 /// Keeps, assigns and balances. Kafka 2.8 first balances what nobody owned and then all partitions, unless some member
@@ -54,7 +48,6 @@ fn balance(
     owners: Owners,
     sorted: &[PartitionIx],
     unowned_first: bool,
-    assignor: &'static str,
 ) -> Result<Vec<Vec<PartitionIx>>> {
     let (lists, revoked) = kept(group, topics, &owners);
     let mut is_kept = vec![false; group.row.len()];
@@ -63,7 +56,7 @@ fn balance(
     }
     let unassigned: Vec<_> = sorted.iter().copied().filter(|&partition| !is_kept[partition]).collect();
     let balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
-    balance.run(&unassigned, sorted, false, unowned_first && !revoked, assignor)
+    balance.run(&unassigned, sorted, false, unowned_first && !revoked)
 }
 
 /// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up

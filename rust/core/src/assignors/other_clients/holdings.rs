@@ -1,12 +1,12 @@
 //! Who has what while partitions move, and whether a member could still gain one from a member that has more.
 
-use super::numbered::Numbered;
+use super::client_group::ClientGroup;
 use crate::assignors::client::sorted_members::SortedMembers;
-use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, indices};
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// Who has what during the moves, and who may read what.
 pub(super) struct Holdings<'a> {
-    pub(super) group: &'a Numbered<'a>,
+    pub(super) group: &'a ClientGroup<'a>,
     pub(super) readers: Readers,
     /// By member, its partitions.
     pub(super) lists: Vec<Vec<PartitionIx>>,
@@ -38,7 +38,7 @@ impl Readers {
 
 impl<'a> Holdings<'a> {
     /// Nobody owns anything yet, and nobody is sorted.
-    pub(super) fn new(group: &'a Numbered<'a>, readers: Readers, lists: Vec<Vec<PartitionIx>>) -> Self {
+    pub(super) fn new(group: &'a ClientGroup<'a>, readers: Readers, lists: Vec<Vec<PartitionIx>>) -> Self {
         Self {
             group,
             readers,
@@ -104,7 +104,7 @@ impl<'a> Holdings<'a> {
     /// A member that could gain, and the partition.
     fn find_gaining(&self) -> Option<(MemberIx, PartitionIx)> {
         let heaviest = |topic| self.group.row.of(topic).max_by_key(|&partition| self.load(partition));
-        let heaviest: Vec<_> = indices(self.group.topics.len()).map(heaviest).collect();
+        let heaviest: Vec<_> = self.group.topics().map(heaviest).collect();
         self.sorted.iter().find_map(|(_, member)| {
             let topics = self.readers.topics[member].iter();
             let mut found = topics.filter_map(|&topic| heaviest[topic]);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::ClientAssignor;
-use super::go_group::{GoGroup, MAP_ORDER};
+use super::client_group::{ClientGroup, MAP_ORDER};
 use crate::Result;
 use crate::assignors::{Assignment, Chance, Input};
 use crate::go::draws::GoDraws;
@@ -13,29 +13,29 @@ use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("kafka-go:range", |input, _| certain(input, range)),
-    ClientAssignor::new("kafka-go:roundrobin", |input, _| certain(input, round_robin)),
-    ClientAssignor::new("kafka-go:rack-affinity", |input, _| {
-        let group = GoGroup::new(input)?;
+    ClientAssignor::new("kafka-go:range", |input| certain(input, range)),
+    ClientAssignor::new("kafka-go:roundrobin", |input| certain(input, round_robin)),
+    ClientAssignor::new("kafka-go:rack-affinity", |input| {
+        let group = ClientGroup::new(input)?;
         let lists = rack_affinity(&group, &mut group.draws());
         let chance = Chance { why: MAP_ORDER, same: &[] };
-        Ok(group.named(&lists, has_choice(&group).then_some(chance)))
+        Ok(group.named(lists, has_choice(&group).then_some(chance)))
     }),
 ];
 
 /// An answer that leaves nothing to chance.
-fn certain(input: &Input<'_>, assign: fn(&GoGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
-    let group = GoGroup::new(input)?;
-    Ok(group.named(&assign(&group), None))
+fn certain(input: &Input<'_>, assign: fn(&ClientGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
+    let group = ClientGroup::new(input)?;
+    Ok(group.named(assign(&group), None))
 }
 
 /// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
-fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     group.in_ranges(group.subscribers(), |place, partitions, members| place * partitions / members)
 }
 
 /// `RoundRobinGroupBalancer`: each topic starts again with the first member.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers()) {
         for (place, &member) in members.iter().enumerate() {
@@ -49,7 +49,7 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
 /// `RackAffinityGroupBalancer`: each member gets its fair share in the rack of the partitions' leaders, and
 /// the rest goes to anybody. Members are in the order in which they joined; Go's order of racks decides who
 /// gets the remainders.
-fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionIx>> {
+fn rack_affinity(group: &ClientGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers_of(group.joined.iter().copied())) {
         if !members.is_empty() {
@@ -62,7 +62,7 @@ fn rack_affinity(group: &GoGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionI
 }
 
 /// Whether the order of racks may matter: if a topic has partitions in several racks.
-fn has_choice(group: &GoGroup<'_>) -> bool {
+fn has_choice(group: &ClientGroup<'_>) -> bool {
     group.topics().any(|topic| {
         let mut racks = group.row.of(topic).map(|partition| group.leader_racks[partition]);
         let first = racks.next();
@@ -72,7 +72,7 @@ fn has_choice(group: &GoGroup<'_>) -> bool {
 
 /// `assignTopic`.
 fn assign_topic(
-    group: &GoGroup<'_>,
+    group: &ClientGroup<'_>,
     topic: TopicIx,
     members: &[MemberIx],
     draws: &mut GoDraws,

@@ -10,7 +10,7 @@ pub(super) const ASSIGNORS: &[ClientAssignor] =
     &[ClientAssignor::new("kafkajs:RoundRobinAssigner", round_robin)];
 
 /// The first member leads.
-fn round_robin(input: &Input<'_>, _: &'static str) -> Result<Assignment> {
+fn round_robin(input: &Input<'_>) -> Result<Assignment> {
     if input.members.is_empty() {
         return Ok(answer(&[], None));
     }

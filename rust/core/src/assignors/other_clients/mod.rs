@@ -5,14 +5,13 @@
 //! each subscription is as its member sent it. Each client has a file or a folder, whose `ASSIGNORS` are its rows of
 //! the one table of names.
 
+mod client_group;
 mod franz_go;
-mod go_group;
 mod holdings;
 mod kafka_go;
 mod kafka_python;
 mod kafkajs;
 mod librdkafka;
-mod numbered;
 mod sarama;
 
 use super::{Assignment, Assignor, Chance, Input};
@@ -24,14 +23,11 @@ use crate::{Error, Result};
 pub struct ClientAssignor {
     /// `CLIENT:ASSIGNOR`, with `@VERSION` if that version answers differently from today's.
     name: &'static str,
-    assign: Assign,
+    assign: fn(&Input<'_>) -> Result<Assignment>,
 }
 
-/// What the client's leader answers to its input; the second argument is the assignor's own name, for refusals.
-type Assign = fn(&Input<'_>, &'static str) -> Result<Assignment>;
-
 impl ClientAssignor {
-    const fn new(name: &'static str, assign: Assign) -> Self {
+    const fn new(name: &'static str, assign: fn(&Input<'_>) -> Result<Assignment>) -> Self {
         Self { name, assign }
     }
 
@@ -51,7 +47,7 @@ impl ClientAssignor {
     }
 
     pub(super) fn assign(&self, input: &Input<'_>) -> Result<Assignment> {
-        (self.assign)(input, self.name)
+        (self.assign)(input)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::assignors::input::{Input, MOST_PARTITIONS};
 use crate::assignors::lists::Lists;
 use crate::index::{Indices, MemberIx, TopicIx, indices};
 use crate::java::hash_map::Walker;
-use crate::java::strings::{by, inverse, ranks, sorted};
+use crate::java::strings::{by, inverse, ranks, sort_static_first, sorted};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
@@ -266,10 +266,6 @@ fn static_first(input: &Input<'_>, walk: &[u32]) -> Vec<MemberIx> {
     let instances = ranks(&by(walk, &input.instance_ids));
     let (_, names) = sorted::<u32>(&input.members);
     let mut members: Vec<_> = indices(walk.len()).collect();
-    // Stable: of members with the same instance ID, the first stays the first.
-    members.sort_by_key(|&member| match instances[member] {
-        Some(instance) => (false, instance),
-        None => (true, names[walk[member] as usize]),
-    });
+    sort_static_first(&mut members, |member| instances[member], |member| names[walk[member] as usize]);
     members
 }

@@ -58,12 +58,12 @@ named! {
 /// [`crate::Error::Unassigned`] if Kafka's own assignor throws.
 pub fn assign(kind: Kind, group: &ServerGroup) -> Result<Assignment> {
     let lists = match kind {
-        Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group)?,
-        Kind::Uniform => uniform_heterogeneous::assign(group)?,
+        Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group),
+        Kind::Uniform => uniform_heterogeneous::assign(group),
         Kind::Range => return Ok(range::assign(group)),
-        Kind::Simple => simple::assign(group)?,
+        Kind::Simple => simple::assign(group),
     };
-    Ok(group.named(lists))
+    Ok(group.named(lists.map_err(|error| error.of_assignor(kind.name()))?))
 }
 
 /// The same, with what `uniform` has done to each member.
@@ -72,17 +72,15 @@ pub fn assign(kind: Kind, group: &ServerGroup) -> Result<Assignment> {
 ///
 /// Those of [`assign`].
 pub fn assign_step_by_step(kind: Kind, group: &ServerGroup) -> Result<(Assignment, MemberSteps<'_>)> {
-    let (lists, steps) = match kind {
-        Kind::Uniform if group.homogeneous => {
-            let lists = uniform_homogeneous::assign(group)?;
+    let assigned = match kind {
+        Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group).map(|lists| {
             let steps = MemberSteps::of_lists(group, &lists);
             (lists, steps)
-        }
-        Kind::Uniform => {
-            let (lists, gifts) = uniform_heterogeneous::assign_step_by_step(group)?;
-            (lists, MemberSteps::of_gifts(group, &gifts))
-        }
+        }),
+        Kind::Uniform => uniform_heterogeneous::assign_step_by_step(group)
+            .map(|(lists, gifts)| (lists, MemberSteps::of_gifts(group, &gifts))),
         Kind::Range | Kind::Simple => return Ok((assign(kind, group)?, MemberSteps::of_gifts(group, &[]))),
     };
+    let (lists, steps) = assigned.map_err(|error| error.of_assignor(kind.name()))?;
     Ok((group.named(lists), steps))
 }

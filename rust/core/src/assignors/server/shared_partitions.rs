@@ -144,11 +144,10 @@ impl Sharing {
     }
 }
 
-const NOBODY: Error = Error::Unassigned {
-    assignor: "server-simple",
-    exception: "NoSuchElementException",
-    reason: "members that own partitions past a topic's count, which leaves no member for others",
-};
+const NOBODY: Error = Error::throws(
+    "NoSuchElementException",
+    "members that own partitions past a topic's count, which leaves no member for others",
+);
 
 /// How many members each partition shall have, and how many partitions each of these members, in order.
 pub(super) fn shares(members: usize, partitions: usize) -> (usize, impl Iterator<Item = usize>) {

@@ -86,11 +86,10 @@ impl<'a> HeterogeneousBuilder<'a> {
                 }
                 for &(topic, partition) in partitions {
                     if partition >= self.group.counts[topic] {
-                        return Err(Error::Unassigned {
-                            assignor: "server-uniform",
-                            exception: "ArrayIndexOutOfBoundsException",
-                            reason: "members of unequal subscriptions that own a partition past its topic's count",
-                        });
+                        return Err(Error::throws(
+                            "ArrayIndexOutOfBoundsException",
+                            "members of unequal subscriptions that own a partition past its topic's count",
+                        ));
                     }
                     let place = self.starts[topic] + partition as usize;
                     let before = std::mem::replace(&mut self.owners[place], member);

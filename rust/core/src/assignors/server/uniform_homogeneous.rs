@@ -120,11 +120,10 @@ impl<'a> HomogeneousBuilder<'a> {
             lists.end();
         }
         if next.is_some() || left.next().is_some() {
-            return Err(Error::Unassigned {
-                assignor: "server-uniform",
-                exception: "PartitionAssignorException",
-                reason: "members that own a partition twice or past its topic's count, which leaves others to nobody",
-            });
+            return Err(Error::throws(
+                "PartitionAssignorException",
+                "members that own a partition twice or past its topic's count, which leaves others to nobody",
+            ));
         }
         Ok(lists)
     }

@@ -5,43 +5,37 @@
 //! | `sticky` | the steps of a sticky balancing, and what members own |
 //! | `unassigned` | who gets what nobody had |
 //! | `steal_graph` | who takes a partition from whom, where members read different topics |
-//! | `repair`, `rotations` | the fewest moves among all answers of the same sizes, since 1.22 |
+//! | `repair` | the fewest moves among all answers of the same sizes, since 1.22 |
 
 mod repair;
-mod rotations;
 mod steal_graph;
 mod sticky;
 mod unassigned;
 
 use super::ClientAssignor;
-use super::go_group::{GoGroup, MAP_ORDER};
+use super::client_group::{ClientGroup, MAP_ORDER};
 use crate::assignors::{Assignment, Chance, Input};
 use crate::index::{MemberIx, PartitionIx, numbered};
+use crate::java::strings::sort_static_first;
 use crate::{Error, Result};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("franz-go:range", |input, name| ranged(input, name, FranzVersion::V1_22)),
-    ClientAssignor::new("franz-go:range@1.21", |input, name| ranged(input, name, FranzVersion::V1_21)),
-    ClientAssignor::new("franz-go:roundrobin", |input, _| {
-        let group = GoGroup::new(input)?;
-        Ok(group.named(&round_robin(&group), None))
+    ClientAssignor::new("franz-go:range", |input| ranged(input, FranzVersion::V1_22)),
+    ClientAssignor::new("franz-go:range@1.21", |input| ranged(input, FranzVersion::V1_21)),
+    ClientAssignor::new("franz-go:roundrobin", |input| {
+        let group = ClientGroup::new(input)?;
+        Ok(group.named(round_robin(&group), None))
     }),
-    ClientAssignor::new("franz-go:sticky", |input, name| balanced(input, name, FranzVersion::V1_22, false)),
-    ClientAssignor::new("franz-go:sticky@1.21", |input, name| {
-        balanced(input, name, FranzVersion::V1_21, false)
+    ClientAssignor::new("franz-go:sticky", |input| balanced(input, FranzVersion::V1_22, false)),
+    ClientAssignor::new("franz-go:sticky@1.21", |input| balanced(input, FranzVersion::V1_21, false)),
+    ClientAssignor::new("franz-go:sticky@1.20", |input| balanced(input, FranzVersion::V1_20, false)),
+    ClientAssignor::new("franz-go:cooperative-sticky", |input| balanced(input, FranzVersion::V1_22, true)),
+    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input| {
+        balanced(input, FranzVersion::V1_21, true)
     }),
-    ClientAssignor::new("franz-go:sticky@1.20", |input, name| {
-        balanced(input, name, FranzVersion::V1_20, false)
-    }),
-    ClientAssignor::new("franz-go:cooperative-sticky", |input, name| {
-        balanced(input, name, FranzVersion::V1_22, true)
-    }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |input, name| {
-        balanced(input, name, FranzVersion::V1_21, true)
-    }),
-    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input, name| {
-        balanced(input, name, FranzVersion::V1_20, true)
+    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |input| {
+        balanced(input, FranzVersion::V1_20, true)
     }),
 ];
 
@@ -58,33 +52,28 @@ enum FranzVersion {
 
 impl FranzVersion {
     /// The group, and whether racks matter.
-    fn group<'a>(self, input: &'a Input<'a>, assignor: &'static str) -> Result<(GoGroup<'a>, bool)> {
+    fn group<'a>(self, input: &'a Input<'a>) -> Result<(ClientGroup<'a>, bool)> {
         let balance_racks = input.options.balance_racks;
         if balance_racks && self < Self::V1_22 {
             let reason = "BalanceRacks is there since franz-go 1.22.0 (1.21 balances by rack wherever members have one); \
                           leave balance_racks out";
-            return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
+            return Err(Error::client_fails(reason));
         }
-        Ok((GoGroup::new(input)?, balance_racks || self == Self::V1_21))
+        Ok((ClientGroup::new(input)?, balance_racks || self == Self::V1_21))
     }
 }
 
-fn ranged(input: &Input<'_>, assignor: &'static str, version: FranzVersion) -> Result<Assignment> {
-    let (group, racks) = version.group(input, assignor)?;
-    Ok(group.named(&range(&group, racks), None))
+fn ranged(input: &Input<'_>, version: FranzVersion) -> Result<Assignment> {
+    let (group, racks) = version.group(input)?;
+    Ok(group.named(range(&group, racks), None))
 }
 
-fn balanced(
-    input: &Input<'_>,
-    assignor: &'static str,
-    version: FranzVersion,
-    cooperative: bool,
-) -> Result<Assignment> {
-    let (group, racks) = version.group(input, assignor)?;
+fn balanced(input: &Input<'_>, version: FranzVersion, cooperative: bool) -> Result<Assignment> {
+    let (group, racks) = version.group(input)?;
     let lists = sticky::assign(&group, version, racks, cooperative, &mut group.draws()).ok_or_else(|| {
         let reason = "a partition that a member of an older generation claims has lost its owner, upon which franz-go \
                       before 1.21.4 panics (index out of range) in some orders of its maps";
-        Error::ClientFails { assignor, reason: reason.to_owned() }
+        Error::client_fails(reason)
     })?;
     // The order decides what a partition's second claimant gets back, and withheld partitions change the sizes.
     let (newest, clear) = (version == FranzVersion::V1_22, sticky::doubly_claimed(&group) == 0);
@@ -95,21 +84,18 @@ fn balanced(
         _ => &[],
     };
     let chance = Chance { why: MAP_ORDER, same };
-    Ok(group.named(&lists, sticky::has_choice(&group).then_some(chance)))
+    Ok(group.named(lists, sticky::has_choice(&group).then_some(chance)))
 }
 
 /// Members in the leader's order: first those with an instance ID, by that, then the others by their IDs.
-fn static_first(group: &GoGroup<'_>) -> Vec<MemberIx> {
+fn static_first(group: &ClientGroup<'_>) -> Vec<MemberIx> {
     let mut members = group.joined.clone();
-    members.sort_by_key(|&member| match group.instances[member] {
-        Some(instance) => (false, instance),
-        None => (true, member.0),
-    });
+    sort_static_first(&mut members, |member| group.instances[member], |member| member.0);
     members
 }
 
 /// `RangeBalancer`: each topic by itself; with racks, first the partitions whose leaders are in a member's rack.
-fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers_of(static_first(group).into_iter())) {
         let mut left: Vec<_> = group.row.of(topic).collect();
@@ -137,7 +123,7 @@ fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
 }
 
 /// `RoundRobinBalancer`: all partitions in turn over the members, skipping those that do not subscribe.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let members = static_first(group);
     let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics().len()];
     for (place, &member) in members.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::steal_graph::StealGraph;
 use super::{FranzVersion, repair, static_first, unassigned};
 use crate::assignors::client::cooperative_sticky::withhold;
-use crate::assignors::other_clients::go_group::GoGroup;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
@@ -19,7 +19,7 @@ const KNOWN: u32 = 1 << 31;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if an old franz-go panics.
 pub(super) fn assign(
-    group: &GoGroup<'_>,
+    group: &ClientGroup<'_>,
     version: FranzVersion,
     racks: bool,
     cooperative: bool,
@@ -57,7 +57,7 @@ pub(super) fn assign(
 /// `AdjustCooperative`: what one member gains and another loses waits for the next rebalance. Since 1.21.4, a claim
 /// counts as owning only if nobody claims the same partition in a later generation. Before that, a bug could give a
 /// partition to two members; the last one is the one that gains.
-fn adjust_cooperative(group: &GoGroup<'_>, version: FranzVersion, lists: &mut [Vec<PartitionIx>]) {
+fn adjust_cooperative(group: &ClientGroup<'_>, version: FranzVersion, lists: &mut [Vec<PartitionIx>]) {
     let mut newest = vec![i32::MIN; group.row.len()];
     let claims = |member: MemberIx| {
         let owned = group.owned.get(member).iter();
@@ -75,14 +75,14 @@ fn adjust_cooperative(group: &GoGroup<'_>, version: FranzVersion, lists: &mut [V
 }
 
 /// Whether the order of Go's maps may matter: if members read several topics with partitions.
-pub(super) fn has_choice(group: &GoGroup<'_>) -> bool {
+pub(super) fn has_choice(group: &ClientGroup<'_>) -> bool {
     let stale = group.owned.offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]).count() > 1;
     let topics = group.topics().filter(|&topic| group.row.count(topic) > 0).count();
     topics > 1 || (stale && doubly_claimed(group) > 1)
 }
 
 /// How many partitions are claimed by more than one member.
-pub(super) fn doubly_claimed(group: &GoGroup<'_>) -> usize {
+pub(super) fn doubly_claimed(group: &ClientGroup<'_>) -> usize {
     let (mut once, mut twice) = (vec![false; group.row.len()], vec![false; group.row.len()]);
     for member in group.by_id() {
         for &(topic, number) in group.owned.get(member) {
@@ -96,7 +96,7 @@ pub(super) fn doubly_claimed(group: &GoGroup<'_>) -> usize {
 
 /// The state of a balancing. Members, topics and partitions are numbered anew.
 pub(super) struct Balancer<'a> {
-    group: &'a GoGroup<'a>,
+    group: &'a ClientGroup<'a>,
     pub(super) version: FranzVersion,
     /// By member, its number in the group.
     members: Vec<MemberIx>,
@@ -155,7 +155,7 @@ impl RackNumbers {
 
 impl<'a> Balancer<'a> {
     fn new(
-        group: &'a GoGroup<'a>,
+        group: &'a ClientGroup<'a>,
         version: FranzVersion,
         members: Vec<MemberIx>,
         names: Vec<TopicIx>,

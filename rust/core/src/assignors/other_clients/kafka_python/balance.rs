@@ -1,12 +1,11 @@
 //! Partitions given to members and moved between them until that is balanced (`StickyAssignmentExecutor.balance`).
 
-use super::ClientRules;
 use super::claims::EarlierOwners;
-use super::hash_order::HashOrder;
+use super::sticky::HashOrder;
 use crate::assignors::client::balance::pair_differences;
 use crate::assignors::movements::Movements;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::other_clients::holdings::{Holdings, Readers};
-use crate::assignors::other_clients::numbered::Numbered;
 use crate::index::{MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
@@ -17,7 +16,8 @@ const LONG: u64 = 8;
 pub(super) struct KafkaPythonBalance<'a> {
     now: Holdings<'a>,
     hashes: HashOrder,
-    rules: ClientRules,
+    /// Whether a substitute that moved earlier moves back together with the partition, or moves on alone.
+    undoes_both: bool,
     previous: Vec<Option<MemberIx>>,
     /// Fixed members that Python's `defaultdict` created again, without partitions, when it was asked for them.
     ghosts: Vec<bool>,
@@ -27,11 +27,11 @@ pub(super) struct KafkaPythonBalance<'a> {
 
 impl<'a> KafkaPythonBalance<'a> {
     pub(super) fn new(
-        group: &'a Numbered<'a>,
+        group: &'a ClientGroup<'a>,
         before: EarlierOwners,
         readers: Readers,
         hashes: HashOrder,
-        rules: ClientRules,
+        undoes_both: bool,
     ) -> Self {
         let mut now = Holdings::new(group, readers, before.lists);
         let mut revokes = false;
@@ -47,7 +47,7 @@ impl<'a> KafkaPythonBalance<'a> {
         Self {
             now,
             hashes,
-            rules,
+            undoes_both,
             previous: before.previous,
             ghosts: vec![false; group.members()],
             movements: Movements::new(group.row.len()),
@@ -89,7 +89,7 @@ impl<'a> KafkaPythonBalance<'a> {
             let state = (&self.now.lists, &self.movements);
             if seen.as_ref().is_some_and(|(lists, movements)| state == (lists, movements)) {
                 let reason = "the client moves its partitions in a circle, for ever".to_owned();
-                return Err(Error::ClientFails { assignor: self.rules.assignor, reason });
+                return Err(Error::client_fails(reason));
             }
             if round >= LONG && round.is_power_of_two() {
                 seen = Some((self.now.lists.clone(), self.movements.clone()));
@@ -117,12 +117,12 @@ impl<'a> KafkaPythonBalance<'a> {
             let count = if is_fixed { 0 } else { self.now.lists[previous].len() };
             if has > count + 1 {
                 if is_fixed {
-                    let member = self.now.group.id(previous);
+                    let member = self.now.group.member_name(previous);
                     let reason = format!(
                         "member {member:?} owned in an older generation what it cannot get back, upon which the client \
                          throws KeyError"
                     );
-                    return Err(Error::ClientFails { assignor: self.rules.assignor, reason });
+                    return Err(Error::client_fails(reason));
                 }
                 self.move_to(partition, previous);
                 return Ok(true);
@@ -140,7 +140,7 @@ impl<'a> KafkaPythonBalance<'a> {
         let opposite = self.movements.opposite(self.now.group.row.topic(partition), partition, owner, member);
         let substitute = opposite.and_then(|set| self.hashes.first(set)).unwrap_or(partition);
         let other = self.now.owner[substitute];
-        if self.rules.undoes_both && other != owner {
+        if self.undoes_both && other != owner {
             self.process(partition, other);
         }
         self.process(substitute, member);

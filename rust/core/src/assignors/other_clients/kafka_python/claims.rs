@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::assignors::Input;
-use crate::assignors::other_clients::numbered::Numbered;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::index::{MemberIx, PartitionIx};
 
 /// A member's claims as the leader reads them: a topic's place in the input, and a partition.
@@ -60,10 +60,10 @@ pub(super) struct EarlierOwners {
 }
 
 impl EarlierOwners {
-    pub(super) fn new(group: &Numbered<'_>, claims: &[MemberClaims]) -> Self {
+    pub(super) fn new(group: &ClientGroup<'_>, claims: &[MemberClaims]) -> Self {
         let mut claimants: Vec<Vec<(i32, MemberIx)>> = vec![Vec::new(); group.row.len()];
         let mut order = Vec::new();
-        for (&member, MemberClaims { generation, partitions }) in group.numbers.iter().zip(claims) {
+        for (&member, MemberClaims { generation, partitions }) in group.joined.iter().zip(claims) {
             for partition in partitions.iter().filter_map(|&pair| group.partition(pair)) {
                 let known = &mut claimants[partition];
                 if known.is_empty() {

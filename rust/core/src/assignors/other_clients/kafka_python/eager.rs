@@ -57,13 +57,9 @@ pub(super) fn range(input: &Input<'_>, order: MemberOrder) -> Assignment {
     answer(&lists, None)
 }
 
-/// `RoundRobinPartitionAssignor.assign`. If `raises` names an assignor, that one takes a static member's pair of IDs
-/// for an ID as soon as a member has to be skipped.
-pub(super) fn round_robin(
-    input: &Input<'_>,
-    order: MemberOrder,
-    raises: Option<&'static str>,
-) -> Result<Assignment> {
+/// `RoundRobinPartitionAssignor.assign`. If it `raises`, it takes a static member's pair of IDs for an ID as
+/// soon as a member has to be skipped.
+pub(super) fn round_robin(input: &Input<'_>, order: MemberOrder, raises: bool) -> Result<Assignment> {
     let members: Vec<u32> = (0..).take(input.members.len()).collect();
     let mut turns = order(input, &members).into_iter().cycle();
     let mut lists = vec![Vec::new(); input.members.len()];
@@ -80,13 +76,13 @@ pub(super) fn round_robin(
                     lists[member as usize].push((topic, number));
                     break;
                 }
-                if let Some(assignor) = raises {
+                if raises {
                     let (member, topic) = (input.members[member as usize], input.topics[topic as usize]);
                     let reason = format!(
                         "member {member:?} is in turn for topic {topic:?} and does not subscribe to it, upon which \
                          kafka-python 2.3.0 and later throws KeyError, and so does whoever leads next"
                     );
-                    return Err(Error::ClientFails { assignor, reason });
+                    return Err(Error::client_fails(reason));
                 }
             }
         }

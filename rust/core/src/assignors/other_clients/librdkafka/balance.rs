@@ -1,10 +1,10 @@
 //! Partitions given to members and moved between them until that is balanced (`balance`).
 
+use super::LibrdkafkaVersion;
 use super::claims::LibrdkafkaClaims;
-use super::fails::{NAME, dies};
+use super::dies;
 use super::leader::Leader;
 use super::movements::{Moved, PointerMovements};
-use super::version::LibrdkafkaVersion;
 use crate::assignors::NoRack;
 use crate::assignors::other_clients::holdings::{Holdings, Readers};
 use crate::index::{Ix, MemberIx, PartitionIx};
@@ -128,8 +128,7 @@ impl<'a> LibrdkafkaBalance<'a> {
                 return Ok(round > 0);
             }
         }
-        let reason = "librdkafka moves its partitions in a circle, for ever".to_owned();
-        Err(Error::ClientFails { assignor: NAME, reason })
+        Err(Error::client_fails("librdkafka moves its partitions in a circle, for ever"))
     }
 
     fn move_on(&mut self, partition: PartitionIx) -> Result<bool> {
@@ -155,7 +154,7 @@ impl<'a> LibrdkafkaBalance<'a> {
         if !self.now.fixed[member] {
             return Ok(());
         }
-        let member = self.leader.group.id(member);
+        let member = self.leader.group.member_name(member);
         Err(dies(&format!(
             "member {member:?} can neither gain nor lose a partition, and claims what somebody else has, \
              upon which librdkafka follows a null pointer"

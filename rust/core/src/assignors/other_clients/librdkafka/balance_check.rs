@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::LibrdkafkaVersion;
 use super::balance::LibrdkafkaBalance;
-use super::fails::NAME;
-use super::version::LibrdkafkaVersion;
 use crate::assignors::client::balance::{in_32_bits, pair_differences};
 use crate::index::{MemberIx, PartitionIx};
 use crate::{Error, Result};
@@ -37,7 +36,7 @@ impl LibrdkafkaBalance<'_> {
             if !seen.insert(place) {
                 let reason = "librdkafka looks at the same members again and again, for ever (librdkafka#4783: up to 2.6.0, \
                               2.6.1 does not)";
-                return Err(Error::ClientFails { assignor: NAME, reason: reason.to_owned() });
+                return Err(Error::client_fails(reason));
             }
             let most = self.now.readers.most[member];
             // 1.6 compares with the number of members.

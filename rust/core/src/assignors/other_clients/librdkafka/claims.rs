@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::LibrdkafkaVersion;
 use super::leader::Leader;
-use super::version::LibrdkafkaVersion;
 use crate::index::{Ix, MemberIx, PartitionIx};
 
 /// Partitions that members own; missing ones are numbered after the existing ones.

@@ -1,32 +1,20 @@
 //! `cooperative-sticky`: the general algorithm of KIP-54 for every group.
 
-use std::collections::BinaryHeap;
-
+use super::LibrdkafkaVersion;
 use super::adjustment::adjust;
 use super::balance::LibrdkafkaBalance;
 use super::claims::LibrdkafkaClaims;
-use super::fails::{dies, dies_since};
 use super::leader::Leader;
-use super::version::LibrdkafkaVersion;
+use super::{dies, dies_since};
+use crate::Result;
+use crate::assignors::lists::from_the_fullest;
 use crate::assignors::other_clients::answer;
 use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::{Assignment, Input, NoRack};
-use crate::index::{Ix, MemberIx, PartitionIx, indices, numbered};
-use crate::{Error, Result};
+use crate::index::{Ix, MemberIx, PartitionIx, indices};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
-pub(super) fn assign(
-    input: &Input<'_>,
-    version: LibrdkafkaVersion,
-    assignor: &'static str,
-) -> Result<Assignment> {
-    assigned(input, version).map_err(|error| match error {
-        Error::ClientFails { reason, .. } => Error::ClientFails { assignor, reason },
-        other => other,
-    })
-}
-
-fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
+pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
     let leader = Leader::new(input, version)?;
     if leader.members.is_empty() {
         return Err(dies(
@@ -34,7 +22,7 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
         ));
     }
     if let Some(member) = without_rack_field(&leader) {
-        let member = leader.group.id(member);
+        let member = leader.group.member_name(member);
         let reason = format!(
             "racks matter to this group and member {member:?} sends a subscription of a version before 3, which has no \
              rack, upon which librdkafka follows a null pointer"
@@ -51,7 +39,7 @@ fn assigned(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment>
         None => leader.group.pair(partition),
     };
     let of = |&number: &MemberIx| adjusted[number].iter().map(pair).collect();
-    Ok(answer(&leader.group.numbers.iter().map(of).collect::<Vec<_>>(), None))
+    Ok(answer(&leader.group.joined.iter().map(of).collect::<Vec<_>>(), None))
 }
 
 /// A member that reads some topic and sends no rack, if racks matter (`rd_kafka_rack_info_new`).
@@ -81,27 +69,17 @@ fn sorted_partitions(
         return all;
     }
     let is_there = |partition: &PartitionIx| partition.place() < group.row.len();
-    let mut lists: Vec<Vec<PartitionIx>> = claims
-        .lists
-        .iter_mut()
-        .map(|list| {
-            list.sort_unstable();
-            list.iter().copied().filter(is_there).collect()
-        })
-        .collect();
-    let (mut sorted, mut taken) = (Vec::new(), vec![false; group.row.len()]);
-    let mut heap: BinaryHeap<_> =
-        numbered(&lists).map(|(member, list): (MemberIx, _)| (list.len(), member)).collect();
-    while let Some((_, member)) = heap.pop() {
-        let list = &mut lists[member];
-        if list.is_empty() {
-            continue;
-        }
+    let owned = claims.lists.iter_mut().map(|list| {
+        list.sort_unstable();
+        list.iter().copied().filter(is_there).collect()
+    });
+    let mut sorted = from_the_fullest(owned.collect(), |list| {
         let back = list.iter().position(|partition| claims.previous.contains_key(partition));
-        let partition = list.remove(back.unwrap_or(0));
+        (!list.is_empty()).then(|| list.remove(back.unwrap_or(0)))
+    });
+    let mut taken = vec![false; group.row.len()];
+    for &partition in &sorted {
         taken[partition] = true;
-        sorted.push(partition);
-        heap.push((list.len(), member));
     }
     let was_empty = sorted.is_empty();
     // Its map was filled in the order of the Metadata response's topics, and is walked newest entry first.

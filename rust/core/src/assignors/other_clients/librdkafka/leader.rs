@@ -2,24 +2,26 @@
 
 use std::cmp::Ordering;
 
-use super::version::LibrdkafkaVersion;
+use super::LibrdkafkaVersion;
 use crate::Result;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::other_clients::holdings::Readers;
-use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Input, NoRack};
-use crate::index::{MemberIx, TopicIx, indices};
+use crate::index::{MemberIx, TopicIx};
 
 /// A member that names more topics is left out.
 const MOST_TOPICS: usize = 10_000;
 
 /// A group as the leader reads it.
 pub(super) struct Leader<'a> {
-    pub(super) group: Numbered<'a>,
+    pub(super) group: ClientGroup<'a>,
     pub(super) version: LibrdkafkaVersion,
     /// The members that are not left out, in the order of the `JoinGroup` response.
     pub(super) members: Vec<MemberIx>,
     /// The topics with their members, in the order of the Metadata response.
     pub(super) topics: Vec<ReadTopic>,
+    /// By member, its subscription in the order in which it was sent, without missing topics.
+    pub(super) subscribed: Vec<Vec<TopicIx>>,
     /// By topic, then by partition, the racks of its replicas, sorted and each once.
     racks: Vec<Vec<Vec<u32>>>,
 }
@@ -32,23 +34,24 @@ pub(super) struct ReadTopic {
 
 impl<'a> Leader<'a> {
     pub(super) fn new(input: &'a Input<'a>, version: LibrdkafkaVersion) -> Result<Self> {
-        let group = Numbered::new(input)?;
+        let group = ClientGroup::new(input)?;
         let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&input.subscribed.get(place).len());
-        let members: Vec<_> =
-            (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
-        let mut topics: Vec<_> = indices(group.topics.len())
+        let members: Vec<_> = (0..group.members()).filter(is_read).map(|place| group.joined[place]).collect();
+        let subscribed = group.existing_subscriptions();
+        let mut topics: Vec<_> = group
+            .topics()
             .map(|topic| ReadTopic {
                 topic,
                 members: members
                     .iter()
                     .copied()
-                    .filter(|&member| group.subscribed[member].contains(&topic))
+                    .filter(|&member| subscribed[member].contains(&topic))
                     .collect(),
             })
             .filter(|topic| !topic.members.is_empty())
             .collect();
-        topics.sort_by_key(|topic| group.topics[topic.topic]);
-        Ok(Self { racks: racks(&group, version), group, version, members, topics })
+        topics.sort_by_key(|topic| group.topic_places[topic.topic]);
+        Ok(Self { racks: racks(&group, version), group, version, members, topics, subscribed })
     }
 
     /// The racks of a partition's replicas.
@@ -75,7 +78,7 @@ impl<'a> Leader<'a> {
     /// Who may read what in a group of `cooperative-sticky`.
     pub(super) fn readers(&self) -> Readers {
         let mut readers = Readers {
-            of_topic: vec![Vec::new(); self.group.topics.len()],
+            of_topic: vec![Vec::new(); self.group.topics().len()],
             topics: vec![Vec::new(); self.group.members()],
             most: vec![0; self.group.members()],
         };
@@ -124,10 +127,10 @@ impl<'a> Leader<'a> {
     }
 }
 
-fn racks(group: &Numbered<'_>, version: LibrdkafkaVersion) -> Vec<Vec<Vec<u32>>> {
+fn racks(group: &ClientGroup<'_>, version: LibrdkafkaVersion) -> Vec<Vec<Vec<u32>>> {
     let input = group.input;
     if input.racks.is_empty() || !version.has_racks() {
-        return vec![Vec::new(); group.topics.len()];
+        return vec![Vec::new(); group.topics().len()];
     }
     let first = input.first_partitions();
     let of_topic = |&place: &u32| {
@@ -140,7 +143,7 @@ fn racks(group: &Numbered<'_>, version: LibrdkafkaVersion) -> Vec<Vec<Vec<u32>>>
         };
         (first[place]..first[place] + input.partitions[place] as usize).map(once).collect()
     };
-    group.topics.iter().map(of_topic).collect()
+    group.topic_places.iter().map(of_topic).collect()
 }
 
 /// glibc's `msort_with_tmp`, for a comparison that need not be transitive.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::fails::dies;
+use super::dies;
 use crate::Result;
 use crate::index::{MemberIx, PartitionIx, TopicIx};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::assignors::other_clients::go_group::GoGroup;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
@@ -21,7 +21,7 @@ impl SaramaClaims {
     /// From members in the order of their map. Among a generation's claims on a partition, the first one counts; among
     /// generations, the newest.
     pub(super) fn new(
-        group: &GoGroup<'_>,
+        group: &ClientGroup<'_>,
         members: &[MemberIx],
         cooperative: bool,
         draws: &mut GoDraws,
@@ -58,7 +58,7 @@ impl SaramaClaims {
 
 /// A member's claims in the order in which the leader reads them; for `sticky`, they are sent in two maps by topic.
 fn claims_in_order(
-    group: &GoGroup<'_>,
+    group: &ClientGroup<'_>,
     member: MemberIx,
     cooperative: bool,
     draws: &mut GoDraws,

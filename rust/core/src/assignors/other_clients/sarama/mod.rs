@@ -4,58 +4,50 @@
 //! | --- | --- |
 //! | `sticky` | `sticky` and `cooperative-sticky`: Java's algorithm of 2.3, in the order of Go's maps |
 //! | `claims` | what members say that they own, and who is believed |
-//! | `cooperative` | what waits for the next rebalance |
 
 mod claims;
-mod cooperative;
 mod sticky;
 
 use super::ClientAssignor;
-use super::go_group::{GoGroup, MAP_ORDER};
+use super::client_group::{ClientGroup, MAP_ORDER};
 use crate::assignors::{Assignment, Chance, Input};
 use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("sarama:range", |input, name| assigned(input, name, range)),
-    ClientAssignor::new("sarama:range@1.34.0", |input, name| assigned(input, name, range_until_1_34)),
-    ClientAssignor::new("sarama:roundrobin", |input, assignor| {
+    ClientAssignor::new("sarama:range", |input| assigned(input, range)),
+    ClientAssignor::new("sarama:range@1.34.0", |input| assigned(input, range_until_1_34)),
+    ClientAssignor::new("sarama:roundrobin", |input| {
         if input.subscribed.values.is_empty() {
             let reason =
                 "no member reads a topic, and sarama answers \"members and topics are not provided\"";
-            return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
+            return Err(Error::client_fails(reason));
         }
-        assigned(input, assignor, round_robin)
+        assigned(input, round_robin)
     }),
-    ClientAssignor::new("sarama:roundrobin@1.27", |input, name| {
-        assigned(input, name, round_robin_until_1_27)
-    }),
-    ClientAssignor::new("sarama:sticky", |input, name| sticky(input, name, false)),
-    ClientAssignor::new("sarama:cooperative-sticky", |input, name| sticky(input, name, true)),
+    ClientAssignor::new("sarama:roundrobin@1.27", |input| assigned(input, round_robin_until_1_27)),
+    ClientAssignor::new("sarama:sticky", |input| sticky(input, false)),
+    ClientAssignor::new("sarama:cooperative-sticky", |input| sticky(input, true)),
 ];
 
-fn assigned(
-    input: &Input<'_>,
-    assignor: &'static str,
-    lists: fn(&GoGroup<'_>) -> Vec<Vec<PartitionIx>>,
-) -> Result<Assignment> {
-    let group = known(input, assignor)?;
-    Ok(group.named(&lists(&group), None))
+fn assigned(input: &Input<'_>, lists: fn(&ClientGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
+    let group = known(input)?;
+    Ok(group.named(lists(&group), None))
 }
 
-fn sticky(input: &Input<'_>, assignor: &'static str, cooperative: bool) -> Result<Assignment> {
-    let group = known(input, assignor)?;
+fn sticky(input: &Input<'_>, cooperative: bool) -> Result<Assignment> {
+    let group = known(input)?;
     let lists = sticky::assign(&group, cooperative, &mut group.draws()).ok_or_else(|| {
         let reason = "sarama moves its partitions in a circle, for ever";
-        Error::ClientFails { assignor, reason: reason.to_owned() }
+        Error::client_fails(reason)
     })?;
     let chance = Chance { why: MAP_ORDER, same: &[] };
-    Ok(group.named(&lists, (group.members() > 1 || group.row.len() > 1).then_some(chance)))
+    Ok(group.named(lists, (group.members() > 1 || group.row.len() > 1).then_some(chance)))
 }
 
 /// A group all of whose topics the brokers know: sarama asks for the partitions of each before it assigns any.
-fn known<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
+fn known<'a>(input: &'a Input<'a>) -> Result<ClientGroup<'a>> {
     let unknown = input.subscribed.values.iter().find(|&&topic| input.partitions[topic as usize] == 0);
     if let Some(&topic) = unknown {
         let name = input.topics[topic as usize];
@@ -63,13 +55,13 @@ fn known<'a>(input: &'a Input<'a>, assignor: &'static str) -> Result<GoGroup<'a>
             "topic {name:?} has no partitions, so the leader's client fails with ErrUnknownTopicOrPartition before it \
              assigns any; create the topic or take it out of the subscriptions"
         );
-        return Err(Error::ClientFails { assignor, reason });
+        return Err(Error::client_fails(reason));
     }
-    GoGroup::new(input)
+    ClientGroup::new(input)
 }
 
 /// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.
-fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut subscribers = group.subscribers();
     subscribers.iter_mut().for_each(Vec::dedup);
     group.in_ranges(subscribers, |place, partitions, members| {
@@ -84,7 +76,7 @@ fn range(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
     clippy::cast_sign_loss,
     reason = "sarama works out the bounds in floating point"
 )]
-fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range_until_1_34(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     group.in_ranges(subscribers_by_hash(group), |place, partitions, members| {
         (place as f64 * (partitions as f64 / members as f64) + 0.5).floor() as usize
     })
@@ -92,7 +84,7 @@ fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
 
 /// `NewBalanceStrategyRoundRobin`: all partitions in turn, in the order of the text of topic and number, where 10
 /// comes before 2.
-fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     let text = |(partition, topic)| {
         (format!("{}-{}", group.topic_name(topic), group.row.number(partition)), partition)
@@ -114,7 +106,7 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
 }
 
 /// The same up to 1.27: each topic by itself, over its members in the order of a hash of topic and id.
-fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin_until_1_27(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(subscribers_by_hash(group)) {
         for (&member, partition) in members.iter().cycle().zip(group.row.of(topic)) {
@@ -125,7 +117,7 @@ fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<PartitionIx>> {
 }
 
 /// By topic its subscribers as `balanceStrategySortable` sorts them.
-fn subscribers_by_hash(group: &GoGroup<'_>) -> Vec<Vec<MemberIx>> {
+fn subscribers_by_hash(group: &ClientGroup<'_>) -> Vec<Vec<MemberIx>> {
     let mut subscribers = group.subscribers();
     for (topic, members) in numbered(&mut subscribers) {
         let hash = |member: &MemberIx| {

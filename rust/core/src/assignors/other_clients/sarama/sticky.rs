@@ -1,22 +1,22 @@
 //! `sticky` and `cooperative-sticky` of sarama: the general algorithm of Java's 2.3 for every group, in the order of
 //! Go's maps.
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::SaramaClaims;
-use super::cooperative;
+use crate::assignors::lists::from_the_fullest;
 use crate::assignors::movements::Movements;
-use crate::assignors::other_clients::go_group::GoGroup;
+use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::go::draws::GoDraws;
 use crate::go::map::GoMap;
-use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
+use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, numbered};
 
 /// After this many rounds over all partitions, a balancing is going in a circle.
 const MOST_ROUNDS: usize = 1_000;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if the client never ends.
 pub(super) fn assign(
-    group: &GoGroup<'_>,
+    group: &ClientGroup<'_>,
     cooperative: bool,
     draws: &mut GoDraws,
 ) -> Option<Vec<Vec<PartitionIx>>> {
@@ -30,13 +30,36 @@ pub(super) fn assign(
     let claims = SaramaClaims::new(group, &members.walk(draws), cooperative, draws);
     let mut lists = SaramaBalance::new(group, &members, &topics, claims, draws).run(draws)?;
     if cooperative {
-        cooperative::withhold(group, &mut lists);
+        adjust_cooperative(group, &mut lists);
     }
     Some(lists)
 }
 
+/// `adjustCooperativeAssignment`: what one member gains and another loses waits for the next rebalance.
+fn adjust_cooperative(group: &ClientGroup<'_>, lists: &mut [Vec<PartitionIx>]) {
+    let mut reader: Vec<Option<MemberIx>> = vec![None; group.row.len()];
+    for (member, list) in numbered(lists.iter()) {
+        for &partition in list {
+            reader[partition] = Some(member);
+        }
+    }
+    let (mut kept, mut lost) = (vec![false; reader.len()], vec![false; reader.len()]);
+    for member in group.by_id() {
+        for &(topic, number) in group.owned.get(member) {
+            if let Some(partition) = group.row.at(topic, number) {
+                let keeps = reader[partition].is_some_and(|reader| reader == member);
+                kept[partition] |= keeps;
+                lost[partition] |= !keeps;
+            }
+        }
+    }
+    for list in lists {
+        list.retain(|&partition| kept[partition] || !lost[partition]);
+    }
+}
+
 struct SaramaBalance<'a> {
-    group: &'a GoGroup<'a>,
+    group: &'a ClientGroup<'a>,
     /// By topic, who may have its partitions; a member that names the topic twice is there twice.
     potential: Vec<Vec<MemberIx>>,
     /// By member, how many partitions it may have; a topic that it names twice counts twice.
@@ -56,7 +79,7 @@ struct SaramaBalance<'a> {
 
 impl<'a> SaramaBalance<'a> {
     fn new(
-        group: &'a GoGroup<'a>,
+        group: &'a ClientGroup<'a>,
         members: &GoMap<MemberIx>,
         topics: &GoMap<TopicIx>,
         claims: SaramaClaims,
@@ -143,18 +166,12 @@ impl<'a> SaramaBalance<'a> {
             return;
         }
         let mut left = GoMap::of(draws, walked.len(), walked);
-        let mut lists = self.lists.clone();
-        let mut heap: BinaryHeap<(usize, MemberIx)> = self.by_load.iter().copied().collect();
-        while let Some((load, member)) = heap.pop() {
-            if load > 0 {
-                let list = &mut lists[member];
-                let first =
-                    list.iter().position(|partition| self.previous.contains_key(partition)).unwrap_or(0);
-                let partition = list.remove(first);
-                left.remove(partition);
-                self.order.push(partition);
-                heap.push((load - 1, member));
-            }
+        self.order = from_the_fullest(self.lists.clone(), |list| {
+            let back = list.iter().position(|partition| self.previous.contains_key(partition));
+            (!list.is_empty()).then(|| list.remove(back.unwrap_or(0)))
+        });
+        for &partition in &self.order {
+            left.remove(partition);
         }
         self.order.extend(left.walk(draws));
     }

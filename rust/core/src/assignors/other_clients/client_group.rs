@@ -1,4 +1,4 @@
-//! A group as Go's clients see it: names become numbers in the order of their bytes, which is Go's order of strings.
+//! A group as other clients see it: names become numbers in the order of their bytes, by which C, Go and Python sort.
 
 use super::{answer, in_byte_order};
 use crate::Result;
@@ -6,18 +6,20 @@ use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Chance, Input, Lists};
 use crate::go::draws::GoDraws;
 use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, indices, numbered};
-use crate::java::strings::inverse;
+use crate::java::strings::{by, inverse};
 
 /// Why an answer is one of several.
 pub(super) const MAP_ORDER: &str = "Go walks its maps in an order that it draws anew each time";
 
 /// A group in numbers. A topic that nobody reads or that the brokers do not know has no partitions.
 #[derive(Debug)]
-pub(super) struct GoGroup<'a> {
-    input: &'a Input<'a>,
+pub(super) struct ClientGroup<'a> {
+    pub(super) input: &'a Input<'a>,
     /// By topic, its place in the input.
-    topic_places: Vec<u32>,
-    /// By member, the same.
+    pub(super) topic_places: Vec<u32>,
+    /// By a topic's place in the input, its number.
+    topic_numbers: Vec<TopicIx>,
+    /// By member, its place in the input.
     member_places: Vec<u32>,
     /// Members in the order of the `JoinGroup` response.
     pub(super) joined: Vec<MemberIx>,
@@ -34,7 +36,7 @@ pub(super) struct GoGroup<'a> {
     pub(super) leader_racks: Vec<Option<u32>>,
 }
 
-impl<'a> GoGroup<'a> {
+impl<'a> ClientGroup<'a> {
     /// Takes a group and turns names into numbers.
     ///
     /// # Errors
@@ -43,40 +45,44 @@ impl<'a> GoGroup<'a> {
     /// [`MOST_PARTITIONS`](crate::assignors::MOST_PARTITIONS).
     pub(super) fn new(input: &'a Input<'a>) -> Result<Self> {
         let (topic_places, member_places) = (in_byte_order(&input.topics), in_byte_order(&input.members));
-        let topic: Vec<TopicIx> = inverse(&topic_places);
+        let topic_numbers: Vec<TopicIx> = inverse(&topic_places);
         let mut is_read = vec![false; input.topics.len()];
-        input.subscribed.values.iter().for_each(|&topic| is_read[topic as usize] = true);
+        for &topic in &input.subscribed.values {
+            is_read[topic as usize] = input.missing.get(topic as usize) != Some(&true);
+        }
         let count = |&place: &u32| if is_read[place as usize] { input.partitions[place as usize] } else { 0 };
         let row = TopicPartitions::of_counts(topic_places.iter().map(count))?;
         let mut instance_ids: Vec<_> = input.instance_ids.iter().flatten().collect();
         instance_ids.sort_unstable();
         instance_ids.dedup();
+        let instance = |id: Option<&str>| {
+            let place = instance_ids.binary_search(&&id?).ok()?;
+            u32::try_from(place).ok()
+        };
+        let (mut subscribed, mut owned) = (Lists::default(), Lists::default());
+        for &place in &member_places {
+            subscribed
+                .values
+                .extend(input.subscribed.get(place).iter().map(|&topic| topic_numbers[topic as usize]));
+            subscribed.end();
+            let claims = input.owned.get(place).iter();
+            owned.values.extend(claims.map(|&(topic, number)| (topic_numbers[topic as usize], number)));
+            owned.end();
+        }
         let mut group = Self {
             input,
             joined: inverse(&member_places),
-            subscribed: Lists::default(),
-            owned: Lists::default(),
-            generations: Vec::new(),
-            instances: Vec::new(),
-            member_racks: Vec::new(),
+            subscribed,
+            owned,
+            generations: by(&member_places, &input.generations),
+            instances: by(&member_places, &input.instance_ids).into_iter().map(instance).collect(),
+            member_racks: by(&member_places, &input.member_racks),
             leader_racks: vec![None; row.len()],
             row,
             topic_places,
+            topic_numbers,
             member_places,
         };
-        for &place in &group.member_places {
-            let place = place as usize;
-            let subscribed = input.subscribed.get(place).iter().map(|&name| topic[name as usize]);
-            group.subscribed.values.extend(subscribed);
-            group.subscribed.end();
-            let owned = input.owned.get(place).iter().map(|&(name, number)| (topic[name as usize], number));
-            group.owned.values.extend(owned);
-            group.owned.end();
-            group.generations.push(input.generations[place]);
-            group.member_racks.push(input.member_racks[place]);
-            let instance = input.instance_ids[place].and_then(|id| instance_ids.binary_search(&&id).ok());
-            group.instances.push(instance.and_then(|instance| u32::try_from(instance).ok()));
-        }
         group.take_racks();
         Ok(group)
     }
@@ -160,17 +166,42 @@ impl<'a> GoGroup<'a> {
         GoDraws::new(self.input.options.seed)
     }
 
-    /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.
-    pub(super) fn named(&self, lists: &[Vec<PartitionIx>], chance: Option<Chance>) -> Assignment {
-        let pair = |partition: PartitionIx| {
-            (self.topic_places[self.row.topic(partition)], self.row.number(partition).cast_signed())
-        };
-        let by_topic = |&member: &MemberIx| {
-            let mut list = lists[member].clone();
+    /// A member's place in the input.
+    pub(super) fn place(&self, member: MemberIx) -> usize {
+        self.member_places[member] as usize
+    }
+
+    /// By member, its subscription in the order in which it was sent, without missing topics.
+    pub(super) fn existing_subscriptions(&self) -> Vec<Vec<TopicIx>> {
+        let exists =
+            |&&topic: &&TopicIx| self.input.missing.get(self.topic_places[topic] as usize) != Some(&true);
+        self.by_id()
+            .map(|member| self.subscribed.get(member).iter().filter(exists).copied().collect())
+            .collect()
+    }
+
+    /// The number of a partition of the input, if it exists.
+    pub(super) fn partition(&self, (topic, number): (u32, i32)) -> Option<PartitionIx> {
+        self.row.at(self.topic_numbers[topic as usize], number)
+    }
+
+    /// A partition in terms of the input.
+    pub(super) fn pair(&self, partition: PartitionIx) -> (u32, i32) {
+        (self.topic_places[self.row.topic(partition)], self.row.number(partition).cast_signed())
+    }
+
+    /// An answer in the numbers of the input: by member, in the order of the member's list.
+    pub(super) fn answer(&self, lists: &[Vec<PartitionIx>], chance: Option<Chance>) -> Assignment {
+        let pairs =
+            |&member: &MemberIx| lists[member].iter().map(|&partition| self.pair(partition)).collect();
+        answer(&self.joined.iter().map(pairs).collect::<Vec<_>>(), chance)
+    }
+
+    /// The same, with each member's partitions by topic's name first.
+    pub(super) fn named(&self, mut lists: Vec<Vec<PartitionIx>>, chance: Option<Chance>) -> Assignment {
+        for list in &mut lists {
             list.sort_by_key(|&partition| self.row.topic(partition));
-            list.into_iter().map(pair).collect()
-        };
-        let lists: Vec<Vec<_>> = self.joined.iter().map(by_topic).collect();
-        answer(&lists, chance)
+        }
+        self.answer(&lists, chance)
     }
 }
