@@ -36,16 +36,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     fn refuse_join(&mut self, member: &str, code: Code, at: i64, tag: u32) {
-        let joined = Joined {
-            code,
-            generation: -1,
-            protocol: None,
-            leader: None,
-            member: member.into(),
-            skip_assignment: false,
-            members: Vec::new(),
-        };
-        self.answer(at, tag, Response::Joined(joined));
+        self.answer(at, tag, Response::Joined(Joined::refused(code, member.into())));
     }
 
     /// `acceptJoiningMember`: whether there is room.
@@ -238,14 +229,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// `ClassicGroup.replaceStaticMember`: the member that had the place is fenced.
     fn replace(&mut self, old: Id, new: Id, at: i64) {
-        let mut fenced = self.joined(old, Vec::new(), false);
-        fenced = Joined {
-            code: Code::FencedInstanceId,
-            generation: -1,
-            protocol: None,
-            leader: Some("".into()),
-            ..fenced
-        };
+        let name = Arc::clone(self.names.name(old));
+        let fenced = Joined { leader: Some("".into()), ..Joined::refused(Code::FencedInstanceId, name) };
         self.answer_join(old, fenced, at);
         self.answer_sync(old, Code::FencedInstanceId, at);
         if let Some(member) = self.members.remove(old) {

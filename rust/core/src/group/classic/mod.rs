@@ -65,15 +65,7 @@ impl<M, A> Request<M, A> {
     pub(super) fn refused(&self) -> Response<M, A> {
         let code = Code::NotCoordinator;
         match self {
-            Self::Join(join) => Response::Joined(Joined {
-                code,
-                generation: -1,
-                protocol: None,
-                leader: None,
-                member: Arc::clone(&join.member),
-                skip_assignment: false,
-                members: Vec::new(),
-            }),
+            Self::Join(join) => Response::Joined(Joined::refused(code, Arc::clone(&join.member))),
             Self::Sync { .. } => Response::Synced { code, protocol: None, assignment: None },
             Self::Leave(_) => Response::Left(code, Vec::new()),
             Self::Heartbeat(_) | Self::Commit(_) | Self::Wait | Self::Move => Response::Done(code),
@@ -163,6 +155,21 @@ pub struct Joined<M> {
     pub skip_assignment: bool,
     /// For the leader, the members in the order of the coordinator's map: IDs, `group.instance.id`, and their data.
     pub members: Vec<(Name, Option<String>, M)>,
+}
+
+impl<M> Joined<M> {
+    /// A refusal.
+    fn refused(code: Code, member: Name) -> Self {
+        Self {
+            code,
+            generation: -1,
+            protocol: None,
+            leader: None,
+            member,
+            skip_assignment: false,
+            members: Vec::new(),
+        }
+    }
 }
 
 /// The group.

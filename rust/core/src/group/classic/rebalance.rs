@@ -189,16 +189,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// Removes a member that may be waiting to join.
     pub(super) fn put_out(&mut self, id: Id, at: i64) {
-        let unknown = Joined {
-            code: Code::UnknownMemberId,
-            generation: -1,
-            protocol: None,
-            leader: None,
-            member: "".into(),
-            skip_assignment: false,
-            members: Vec::new(),
-        };
-        self.answer_join(id, unknown, at);
+        self.answer_join(id, Joined::refused(Code::UnknownMemberId, "".into()), at);
         self.remove(id);
     }
 

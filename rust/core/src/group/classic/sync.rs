@@ -1,5 +1,7 @@
 //! `SyncGroup`, and what remains of a group when its coordinator moves.
 
+use std::sync::Arc;
+
 use super::super::error_code::Code;
 use super::state::Timer;
 use super::{Group, Joined, Phase, Response, Sender, WrittenState};
@@ -91,10 +93,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// longer the coordinator, answers the waiting requests.
     pub(super) fn reload(&mut self, at: i64) {
         for &id in self.members.walk().iter() {
-            let mut joined = self.joined(id, Vec::new(), false);
-            joined =
-                Joined { code: Code::NotCoordinator, generation: -1, protocol: None, leader: None, ..joined };
-            self.answer_join(id, joined, at);
+            let name = Arc::clone(self.names.name(id));
+            self.answer_join(id, Joined::refused(Code::NotCoordinator, name), at);
             self.answer_sync(id, Code::NotCoordinator, at);
         }
         self.timers.clear();

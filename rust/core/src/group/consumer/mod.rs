@@ -130,7 +130,7 @@ enum Timer {
 }
 
 /// The group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Group {
     config: Config,
     topics: Vec<(Name, Option<u32>)>,
@@ -166,29 +166,7 @@ impl Group {
     /// A group that nobody has joined yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self {
-            config,
-            topics: Vec::new(),
-            topic_ids: Vec::new(),
-            members: Map::default(),
-            order: TimelineHashMap::default(),
-            statics: Map::default(),
-            subscribers: BTreeMap::new(),
-            votes: [0; ASSIGNORS.len()],
-            epoch: FIRST_EPOCH,
-            assignment_epoch: FIRST_EPOCH,
-            assigned_at: None,
-            target: Map::default(),
-            asked_in: Map::default(),
-            taken: Map::default(),
-            known: BTreeMap::new(),
-            stale: true,
-            made: false,
-            simple: false,
-            timers: Timers::default(),
-            effects: Vec::new(),
-            reason: String::new(),
-        }
+        Self { config, epoch: FIRST_EPOCH, assignment_epoch: FIRST_EPOCH, stale: true, ..Self::default() }
     }
 
     /// The group after an event, and the answers. First all timers fire that are due by the event's time.
