@@ -19,28 +19,21 @@ use crate::items::{from_items, item};
 type PythonBroker = (i32, Option<String>, PythonLatency, Vec<(i64, i64)>);
 
 /// A latency as Python gives it: a number, or an object with the fields of one of the other kinds.
-#[derive(FromPyObject)]
-enum PythonLatency {
-    #[pyo3(transparent)]
-    Constant(i64),
-    #[pyo3(from_item_all)]
-    Uniform { from: i64, to: i64 },
-    #[pyo3(from_item_all)]
-    LogNormal { p50: i64, p99: i64 },
-    Among {
-        #[pyo3(item)]
-        among: Vec<i64>,
-    },
-}
+struct PythonLatency(Latency);
 
-impl From<PythonLatency> for Latency {
-    fn from(python: PythonLatency) -> Self {
-        match python {
-            PythonLatency::Constant(ms) => Self::Constant(ms),
-            PythonLatency::Uniform { from, to } => Self::Uniform { from, to },
-            PythonLatency::LogNormal { p50, p99 } => Self::LogNormal { p50, p99 },
-            PythonLatency::Among { among } => Self::Among(among),
-        }
+impl<'py> FromPyObject<'_, 'py> for PythonLatency {
+    type Error = PyErr;
+
+    fn extract(fields: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(if let Ok(ms) = fields.extract() {
+            Latency::Constant(ms)
+        } else if let Ok(among) = item(&fields, "among") {
+            Latency::Among(among)
+        } else if let Ok(p50) = item(&fields, "p50") {
+            Latency::LogNormal { p50, p99: item(&fields, "p99")? }
+        } else {
+            Latency::Uniform { from: item(&fields, "from")?, to: item(&fields, "to")? }
+        }))
     }
 }
 
@@ -98,8 +91,7 @@ impl Batching {
         let brokers: Vec<PythonBroker> = item(scenario, "brokers")?;
         let partitions: Vec<(i32, Option<i32>)> = item(scenario, "partitions")?;
         let draws: Option<Vec<i32>> = item(scenario, "draws")?;
-        let broker =
-            |(id, rack, latency, away): PythonBroker| Broker { id, rack, latency: latency.into(), away };
+        let broker = |(id, rack, latency, away): PythonBroker| Broker { id, rack, latency: latency.0, away };
         let scenario = Scenario {
             strategy: strategy.0,
             settings,

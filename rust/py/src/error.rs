@@ -46,12 +46,10 @@ impl From<BoundaryError> for PyErr {
                 let class = if matches!(error, KeyType(_)) { "KeyTypeError" } else { "PartwrightError" };
                 raise(class, error.to_string(), error.known(), None)
             }
-            BoundaryError::Single(reason) => raise(
-                "PartwrightError",
-                reason.clone(),
-                Known { reason: Some(reason), ..Known::default() },
-                None,
-            ),
+            BoundaryError::Single(reason) => {
+                let known = Known { reason: Some(reason.clone()), ..Known::default() };
+                raise("PartwrightError", reason, known, None)
+            }
             BoundaryError::Panic(message) => refusal(format!(
                 "partwright's core stopped at a defect of its own ({message}): please report it with the column's type"
             )),

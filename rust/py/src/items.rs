@@ -7,9 +7,12 @@ pub(crate) fn item<'py, T: FromPyObjectOwned<'py>>(fields: &Bound<'py, PyAny>, n
     fields.get_item(name)?.extract().map_err(Into::into)
 }
 
-/// For each struct of the core, the type that takes it from a Python dict, field by field under the core's own names.
+/// For each struct of the core, the type that takes it from a Python dict, field by field under the core's own names. After
+/// a semicolon come fields that Python knows by other names, with the types that read them.
 macro_rules! from_items {
-    ($($(#[$doc:meta])+ $name:ident: $($core:ident)::+ { $($field:ident),+ $(,)? })+) => {$(
+    ($($(#[$doc:meta])+ $name:ident: $($core:ident)::+ {
+        $($field:ident),+ $(; $($other:ident: $python:ident = $item:literal),+)?
+    })+) => {$(
         $(#[$doc])+
         pub(crate) struct $name(pub(crate) $($core)::+);
 
@@ -17,7 +20,10 @@ macro_rules! from_items {
             type Error = PyErr;
 
             fn extract(fields: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-                Ok(Self($($core)::+ { $($field: crate::items::item(&fields, stringify!($field))?),+ }))
+                Ok(Self($($core)::+ {
+                    $($field: crate::items::item(&fields, stringify!($field))?,)+
+                    $($($other: crate::items::item::<$python>(&fields, $item)?.0,)+)?
+                }))
             }
         }
 

@@ -11,29 +11,16 @@ use pyo3::prelude::*;
 use crate::arguments::{Among, Client, Encoding, Fallback, PartitionCount, Strategy};
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
-use crate::items::item;
+use crate::items::from_items;
 
 /// A partition as Python gives it: its number, whether it has a leader, and whether the leader is in the client's rack.
 type PythonPartition = (i32, bool, bool);
 
-/// The settings as Python gives them, under the core's names.
-pub(crate) struct PythonStrategy(Settings);
-
-impl<'py> FromPyObject<'_, 'py> for PythonStrategy {
-    type Error = PyErr;
-
-    fn extract(fields: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let (Among(among), Fallback(fallback)) = (item(&fields, "among")?, item(&fields, "otherwise")?);
-        Ok(Self(Settings {
-            among,
-            fallback,
-            batch_size: item(&fields, "batch_size")?,
-            linger_ms: item(&fields, "linger_ms")?,
-            ignore_keys: item(&fields, "ignore_keys")?,
-            rack_aware: item(&fields, "rack_aware")?,
-            refresh_ms: item(&fields, "refresh_ms")?,
-            available_only: item(&fields, "available_only")?,
-        }))
+from_items! {
+    /// The settings as Python gives them.
+    PythonStrategy: Settings {
+        batch_size, linger_ms, ignore_keys, rack_aware, refresh_ms, available_only;
+        among: Among = "among", fallback: Fallback = "otherwise"
     }
 }
 

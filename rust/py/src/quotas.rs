@@ -26,15 +26,8 @@ pub(crate) fn quotas(
     arguments: Vec<(ArrowColumn, bool)>,
     room: Option<Vec<PyBuffer<i32>>>,
 ) -> Result<QuotaColumn, BoundaryError> {
-    let rule = match rule {
-        "min_quota" => QuotaRule::MinQuota,
-        "max_quota" => QuotaRule::MaxQuota,
-        "under_min_quota" => QuotaRule::UnderMinQuota,
-        "over_max_quota" => QuotaRule::OverMaxQuota,
-        "range_start" => QuotaRule::RangeStart,
-        "range_length" => QuotaRule::RangeLength,
-        other => return Err(Error::KeyType(format!("there is no quota {other:?}")).into()),
-    };
+    let known = QuotaRule::ALL.iter().copied().find(|known| known.name() == rule);
+    let rule = known.ok_or_else(|| Error::KeyType(format!("there is no quota {rule:?}")))?;
     let arguments: Vec<_> = arguments.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
     let numbers = arguments.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
     let quotas = Quotas::new(rule, &numbers.collect::<Vec<_>>())?;

@@ -237,11 +237,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &ArrayShape, rows: i64) -> Forma
 fn check_nulls(array: &FFI_ArrowArray) -> FormatCheck {
     let nulls = array.null_count;
     if !(-1..=array.length).contains(&nulls) {
-        return Err(format!(
-            "has {} in {}",
-            counted(nulls, "null", "nulls"),
-            counted(array.length, "row", "rows")
-        ));
+        return Err(format!("has {} in {}", counted(nulls, "null", "nulls"), rows_in_words(array.length)));
     }
     if nulls > 0 && array.buffer(0).is_null() {
         return Err(format!("has {} and no validity bitmap", counted(nulls, "null", "nulls")));
@@ -253,13 +249,10 @@ fn check_nulls(array: &FFI_ArrowArray) -> FormatCheck {
 fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> FormatCheck {
     match rows.checked_mul(bits) {
         Some(size) if size / 8 <= LARGEST => {}
-        _ => return Err(format!("has {}, more than any memory has", counted(rows, "row", "rows"))),
+        _ => return Err(format!("has {}, more than any memory has", rows_in_words(rows))),
     }
     if rows > 0 && bits > 0 && array.buffer(buffer).is_null() {
-        return Err(format!(
-            "has a null pointer for buffer {buffer} of its {}",
-            counted(rows, "row", "rows")
-        ));
+        return Err(format!("has a null pointer for buffer {buffer} of its {}", rows_in_words(rows)));
     }
     Ok(())
 }
@@ -300,12 +293,16 @@ fn check_children(
         if child.length < expected {
             return Err(format!(
                 "has a child {place} of {} where {} needed",
-                counted(child.length, "row", "rows"),
+                rows_in_words(child.length),
                 counted(expected, "is", "are")
             ));
         }
     }
     Ok(())
+}
+
+fn rows_in_words(rows: i64) -> String {
+    counted(rows, "row", "rows")
 }
 
 fn bits_of(bytes: usize) -> i64 {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
+use arrow_array::types::ByteArrayType;
 use arrow_array::{ArrayRef, GenericByteArray, Int32Array, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
@@ -31,15 +31,6 @@ use checks::{check_array, check_bytes, check_schema};
 use pointers::number;
 
 pub(crate) use pyarrow::{import_pyarrow, int32_to_pyarrow};
-
-/// Text and binary with offsets, by their letter in the interface. Nearly every column of keys has one of these types.
-#[derive(Clone, Copy)]
-enum Plain {
-    Text,
-    Binary,
-    LargeText,
-    LargeBinary,
-}
 
 /// One array and its type, moved out of its capsule as the interface requires: for others the capsule now counts as
 /// released.
@@ -115,17 +106,8 @@ fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
     Field::try_from(schema).map_err(|error| unsupported(&error))
 }
 
-/// An array that pyarrow exported as one of its plain types, without a schema.
-fn import_plain(array: FFI_ArrowArray, plain: Plain) -> PyResult<ArrayRef> {
-    match plain {
-        Plain::Text => bytes_of::<Utf8Type>(array),
-        Plain::Binary => bytes_of::<BinaryType>(array),
-        Plain::LargeText => bytes_of::<LargeUtf8Type>(array),
-        Plain::LargeBinary => bytes_of::<LargeBinaryType>(array),
-    }
-}
-
-/// The same array as `imported` gives, with far fewer instructions: a call that comes once a batch finds none of them
+/// An array that pyarrow exported as text or binary with offsets, without a schema; nearly every column of keys has one of
+/// these types. It is the same array as `imported` gives, with far fewer instructions: a call that comes once a batch finds none of them
 /// in a cache.
 fn bytes_of<T: ByteArrayType>(array: FFI_ArrowArray) -> PyResult<ArrayRef> {
     let width = size_of::<T::Offset>();

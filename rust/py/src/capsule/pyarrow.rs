@@ -5,33 +5,36 @@
 //! the cost of a call is the memory that it touches, not what it computes.
 
 use arrow_array::ffi::FFI_ArrowArray;
+use arrow_array::types::{BinaryType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{ArrayRef, Int32Array};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::{Plain, exported, import_plain};
+use super::{bytes_of, exported};
+
+type ImportPlain = fn(FFI_ArrowArray) -> PyResult<ArrayRef>;
 
 /// The functions and classes of pyarrow, looked up once.
-struct Doors {
-    /// The classes of the arrays that are read without a schema.
-    classes: Vec<(Py<PyAny>, Plain)>,
+struct PyarrowFunctions {
+    /// The classes of the arrays that are read without a schema, and how.
+    classes: Vec<(Py<PyAny>, ImportPlain)>,
     export: Py<PyAny>,
     import: Py<PyAny>,
     int32: Py<PyAny>,
 }
 
-impl Doors {
+impl PyarrowFunctions {
     fn of(py: Python<'_>) -> PyResult<&'static Self> {
-        static DOORS: PyOnceLock<Doors> = PyOnceLock::new();
-        DOORS.get_or_try_init(py, || {
+        static FUNCTIONS: PyOnceLock<PyarrowFunctions> = PyOnceLock::new();
+        FUNCTIONS.get_or_try_init(py, || {
             let pyarrow = py.import("pyarrow")?;
             let class = |name: &str| pyarrow.getattr(name).map(Bound::unbind);
             let array = pyarrow.getattr("Array")?;
-            let mut classes = vec![
-                (class("StringArray")?, Plain::Text),
-                (class("BinaryArray")?, Plain::Binary),
-                (class("LargeStringArray")?, Plain::LargeText),
-                (class("LargeBinaryArray")?, Plain::LargeBinary),
+            let mut classes: Vec<(_, ImportPlain)> = vec![
+                (class("StringArray")?, bytes_of::<Utf8Type>),
+                (class("BinaryArray")?, bytes_of::<BinaryType>),
+                (class("LargeStringArray")?, bytes_of::<LargeUtf8Type>),
+                (class("LargeBinaryArray")?, bytes_of::<LargeBinaryType>),
             ];
             if knows_other_devices(py)? {
                 // The import through capsules asks each array on which device it is, and refuses memory that the
@@ -58,18 +61,20 @@ fn knows_other_devices(py: Python<'_>) -> PyResult<bool> {
 /// The array of a `pyarrow.Array` whose class determines its type; `None` for everything else.
 pub(crate) fn import_pyarrow(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<ArrayRef>> {
     let py = object.py();
-    let doors = Doors::of(py)?;
+    let functions = PyarrowFunctions::of(py)?;
     let class = object.get_type();
-    let Some((_, plain)) = doors.classes.iter().find(|(known, _)| class.is(known)) else { return Ok(None) };
+    let Some((_, import_plain)) = functions.classes.iter().find(|(known, _)| class.is(known)) else {
+        return Ok(None);
+    };
     let mut array = FFI_ArrowArray::empty();
-    doors.export.call1(py, (object, (&raw mut array).expose_provenance()))?;
-    import_plain(array, *plain).map(Some)
+    functions.export.call1(py, (object, (&raw mut array).expose_provenance()))?;
+    import_plain(array).map(Some)
 }
 
 /// Turns an array of ints into a `pyarrow.Array`.
 pub(crate) fn int32_to_pyarrow(py: Python<'_>, array: Int32Array) -> PyResult<Py<PyAny>> {
-    let doors = Doors::of(py)?;
+    let functions = PyarrowFunctions::of(py)?;
     // pyarrow takes ownership of what it imports. If it refuses, the structure is released here.
     let mut array = exported(array);
-    doors.import.call1(py, ((&raw mut array).expose_provenance(), &doors.int32))
+    functions.import.call1(py, ((&raw mut array).expose_provenance(), &functions.int32))
 }
