@@ -14,6 +14,10 @@ SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.t
 # A sanitizer is for a target, not for the build scripts next to it.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SECONDS := 30
+# Of all random tests: `make test SEED=7`, or PARTWRIGHT_SEED=7, repeats them.
+SEED := $(or $(PARTWRIGHT_SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
+export PARTWRIGHT_SEED = $(SEED)
+export PROPTEST_RNG_SEED = $(SEED)
 # This many processes share the tests, file by file, so a broker or a Spark session belongs to one process. Files go in
 # their order: some files with a single test take minutes, and would run last and alone if files with many tests came first.
 WORKERS := 2
@@ -34,7 +38,8 @@ help: ## List these commands
 demo: .venv/wheel ## Run `partwright run` on the flights of 2013 against an embedded Kafka
 	@$(PYTHON) -m partwright run
 
-test: .venv/wheel ## Run the fast tests, Rust and Python
+test: .venv/wheel ## Run the fast tests, Rust and Python: SEED=7
+	@echo 'PARTWRIGHT_SEED=$(SEED)'
 	cargo test --workspace --locked --quiet
 	cargo test --package partwright-core --lib --locked --quiet
 	$(PYTEST)
@@ -43,7 +48,7 @@ slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTEST) -m slow
 
 soak: .venv/wheel ## Put 2,000 random questions of each kind to the real clients, and run all Spark tests through Connect: CASES=20000 SEED=7 SOAK="tests/…"
-	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) PARTWRIGHT_ONE_OF=1 $(PYTHON) -m pytest -m slow --timeout 0 $(SOAK)
+	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_ONE_OF=1 $(PYTHON) -m pytest -m slow --timeout 0 $(SOAK)
 
 spark-matrix: .venv/wheel ## Run the Spark tests and a small `partwright run` on every PySpark: SPARK_VERSIONS="3.5.9 4.3.0"
 	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)

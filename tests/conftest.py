@@ -49,9 +49,20 @@ KEPT_WORKERS = {"spark.python.task.killTimeout": "120s"}
 a worker to the next job, which fails with `Socket is closed`: a test that expects an error would spoil the next one."""
 
 
-def pytest_configure() -> None:
+# First, because hypothesis reads its option when it is configured.
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
     # The width of the terminal in which tests run, which parallel workers are told, decides how wide commands print.
     os.environ.pop("COLUMNS", None)
+    # One seed for the whole run. Parallel workers, and processes that tests start, inherit it.
+    seed = os.environ.get("PARTWRIGHT_SEED") or str(secrets.randbits(32))
+    os.environ["PARTWRIGHT_SEED"] = seed
+    if config.getoption("--hypothesis-seed", None) is None:
+        config.option.hypothesis_seed = seed
+
+
+def pytest_report_header() -> str:
+    return f"PARTWRIGHT_SEED={os.environ['PARTWRIGHT_SEED']}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -59,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: first.get(item.path, len(first)))
     # Tests that repeat on other versions what is proven elsewhere may be sampled: one test in so many.
     if one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1) - 1:
-        drawn = random.Random(f"sample {os.environ.get('PARTWRIGHT_SEED')}")
+        drawn = random.Random(f"sample {os.environ['PARTWRIGHT_SEED']}")
         left_out = {item for item in items if drawn.randint(0, one_of)}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
@@ -94,9 +105,9 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def seed() -> int:
     """The seed of random questions: PARTWRIGHT_SEED repeats those of a test that failed."""
-    drawn = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
+    drawn = os.environ["PARTWRIGHT_SEED"]
     print(f"PARTWRIGHT_SEED={drawn}")  # noqa: T201 - pytest shows it if the test fails
-    return drawn
+    return int(drawn)
 
 
 @pytest.fixture

@@ -36,8 +36,7 @@ def owning(given: pw.assignors.assignment.Assignment, topics: list[str]) -> list
 
 
 @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "server-uniform"])
-def test_a_group_at_rest_would_stay_and_its_neighbours_are_what_assign_says(assignor: str) -> None:
-    seed = random.randrange(2**32)
+def test_a_group_at_rest_would_stay_and_its_neighbours_are_what_assign_says(assignor: str, seed: int) -> None:
     drawn = random.Random(seed)
     topics = {f"t{number}": drawn.randint(1, 9) for number in range(3)}
     given = pw.assign(topics, {f"c{number}": list(topics) for number in range(drawn.randint(2, 6))}, assignor)

@@ -157,8 +157,7 @@ def test_a_topic_that_a_member_reads_and_is_denied_is_said(command: Command, pas
     assert "'c5' reads t, 3 more likewise; " in notes[0]
 
 
-def test_sets_are_the_connected_components() -> None:
-    seed = random.randrange(2**32)
+def test_sets_are_the_connected_components(seed: int) -> None:
     drawn = random.Random(seed)
     for _ in range(300):
         topics = [f"t{number}" for number in range(drawn.randint(1, 7))]

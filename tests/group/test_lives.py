@@ -291,8 +291,7 @@ def script_of(draw: random.Random) -> dict[str, Any]:
     }
 
 
-def test_whatever_happens_each_partition_has_one_reader_in_the_end() -> None:
-    seed = random.SystemRandom().getrandbits(32)
+def test_whatever_happens_each_partition_has_one_reader_in_the_end(seed: int) -> None:
     draw = random.Random(seed)
     for _ in range(400):
         script = script_of(draw)

@@ -703,10 +703,9 @@ def test_a_verdict_says_more_less_and_what_fails() -> None:
     assert "Today's range, dynamic members fail: one ends with GROUP_MAX_SIZE_REACHED." in failed
 
 
-def test_how_far_behind_a_group_is_at_most() -> None:
+def test_how_far_behind_a_group_is_at_most(seed: int) -> None:
     from partwright.group.rollouts.play import _behind
 
-    seed = random.randrange(2**32)
     drawn = random.Random(seed)
     for _ in range(200):
         gaps = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import secrets
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -43,10 +42,8 @@ def committed(broker: EmbeddedKafka, n: int) -> Iterator[tuple[str, int]]:
     reader.close()
 
 
-def test_what_groups_commit_is_in_the_partition_that_we_say(broker: EmbeddedKafka) -> None:
+def test_what_groups_commit_is_in_the_partition_that_we_say(broker: EmbeddedKafka, seed: int) -> None:
     topics.create_topic(broker.bootstrap_servers, "to-commit", 3)
-    seed = secrets.randbits(32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it if the test fails
     draw = random.Random(seed)
     letters = "abcXYZ0189-_. é键🔑"
     groups = {"".join(draw.choices(letters, k=draw.randint(1, 30))) + f"-{each}" for each in range(24)}
