@@ -61,8 +61,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = seed
 
 
-def pytest_report_header() -> str:
-    return f"PARTWRIGHT_SEED={os.environ['PARTWRIGHT_SEED']}"
+def pytest_report_header() -> list[str]:
+    # The Makefile leaves this file where it installed the unoptimized build.
+    build = ["partwright: built by `make try`"] if Path(sys.prefix, "try").exists() else []
+    return [f"PARTWRIGHT_SEED={os.environ['PARTWRIGHT_SEED']}", *build]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
