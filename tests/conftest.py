@@ -44,6 +44,14 @@ LONGEST = [
     ],
 ]
 """Files that take minutes: begun last, one of them alone would keep one process waiting for the other."""
+# A test that uses one of these fixtures needs what the marker names.
+FIXTURES = {
+    "broker": {"broker", "broker_of_its_own", "secured", "three"},
+    "spark": {"spark"},
+    "browser": {"chromium"},
+}
+# What no fast test needs: these markers make a test slow.
+SLOW = ("broker", "spark", "reference", "go", "node", "compiler", "browser", "long")
 KEPT_WORKERS = {"spark.python.task.killTimeout": "120s"}
 """If a job fails, Spark kills the workers of its other tasks once they have taken 2 s more. Spark 3.5 then gives such
 a worker to the next job, which fails with `Socket is closed`: a test that expects an error would spoil the next one."""
@@ -70,6 +78,12 @@ def pytest_report_header() -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     first = {TESTS / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path, len(first)))
+    for item in items:
+        for needed, fixtures in FIXTURES.items():
+            if not fixtures.isdisjoint(getattr(item, "fixturenames", ())):
+                item.add_marker(needed)
+        if any(map(item.get_closest_marker, SLOW)):
+            item.add_marker("slow")
     # Tests that repeat on other versions what is proven elsewhere may be sampled: one test in so many.
     if one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1) - 1:
         drawn = random.Random(f"sample {os.environ['PARTWRIGHT_SEED']}")

@@ -121,8 +121,9 @@ def running(reference: Callable[[str], ModuleType], tmp_path: Path) -> Callable[
     return build
 
 
-@pytest.mark.slow
 @pytest.mark.reference
+@pytest.mark.go
+@pytest.mark.node
 @pytest.mark.parametrize("program", VERSIONS)
 def test_random_groups_are_assigned_as_the_client_does(
     program: str,
@@ -162,8 +163,9 @@ def _is_as_good(group: dict[str, Any], ours: dict[str, Any], theirs: dict[str, A
             assert measured(ours) == measured(theirs), (same, group)
 
 
-@pytest.mark.slow
 @pytest.mark.reference
+@pytest.mark.go
+@pytest.mark.node
 @pytest.mark.parametrize("program", [name for name in VERSIONS if name not in ("kafkajs", "sarama-1.27")])
 def test_each_answer_is_one_that_the_client_reaches(
     program: str,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = pytest.mark.reference
 
 ASKED_ELSEWHERE = ("sarama:", "franz-go:", "kafka-go:", "kafkajs:")
 """test_client_groups.py asks them."""

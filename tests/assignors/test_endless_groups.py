@@ -61,7 +61,6 @@ def test_with_one_member_less_there_is_an_assignment(group: dict[str, Any]) -> N
         assert any(found.values())
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("group", GROUPS, ids=by_assignor)
 def test_kafkas_own_never_ends(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from partwright.assignors.mixed.group import Rebalanced
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = [pytest.mark.reference, pytest.mark.go, pytest.mark.compiler]
 CASES = 200
 PROTOCOLS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 RACKS = ("r1", "r2", "r3")

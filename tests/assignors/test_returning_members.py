@@ -31,7 +31,6 @@ def test_who_had_a_partition_may_have_it_back(assignor: str, expected: dict[str,
     assert {member: [list(pair) for pair in pairs] for member, pairs in found.items()} == expected
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(("assignor", "expected"), CASES)
 def test_kafkas_own_says_so(

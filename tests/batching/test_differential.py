@@ -14,7 +14,7 @@ from partwright.batching import replay
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = pytest.mark.reference
 
 CASES = 200
 KAFKAS = ("", "3.9", "2.8")

@@ -22,7 +22,7 @@ from partwright.kafka import embedded_detached, topics
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
 PATIENCE_S = 60.0
 

@@ -547,7 +547,7 @@ def test_rows_that_wait_and_a_full_disk() -> None:
     assert names() == ["x.csv", "x.jsonl"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
 def test_memory_does_not_grow_with_the_file(kind: str) -> None:
     """Twelve times as many rows take no more memory than a few blocks."""

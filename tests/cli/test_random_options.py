@@ -380,7 +380,7 @@ def test_a_command_with_a_few_random_options(names: tuple[str, ...], tmp_path: P
     look_for_faults(names, tmp_path / "run", seed, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
 def test_a_command_with_random_options(
     names: tuple[str, ...], tmp_path: Path, seed: int, cases: Callable[[int], int]

@@ -56,7 +56,6 @@ def assert_nothing_runs(marker: str) -> None:
     assert not children_of(marker)
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 def test_the_demo_is_proven() -> None:
@@ -143,7 +142,6 @@ def until(step: str, process: subprocess.Popen[str]) -> None:
     pytest.fail(f"the run ended before the step {step!r} did")
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.parametrize(
@@ -178,7 +176,6 @@ def test_an_interrupt_leaves_nothing_running(step: str, number: signal.Signals, 
     assert_nothing_runs(state)
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 def test_a_killed_java_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> None:

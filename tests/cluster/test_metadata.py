@@ -209,7 +209,6 @@ def test_the_metadata_has_partitions_in_javas_order(name: str) -> None:
     assert any(case["available"] for case in ORDERS[name][1:])
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(
     ("kafka", "program"),

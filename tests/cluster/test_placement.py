@@ -335,7 +335,6 @@ def answer(name: str, question: dict[str, Any], said: dict[str, Any]) -> dict[st
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("name", ["striped", "admin-utils", "explicit"])
 def test_random_questions_have_kafkas_answers(

@@ -116,7 +116,7 @@ def test_a_plan_moves_a_fraction_of_what_kafkas_own_moves() -> None:
     check(*FAST)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("cluster", CLUSTERS, ids=[named(*each) for each in CLUSTERS])
 def test_the_pages_table_is_what_both_plan(cluster: tuple[int, int, int]) -> None:
     check(*cluster)

@@ -177,7 +177,6 @@ def test_what_is_wrong_is_one_sentence(call: Callable[[], object], sentence: str
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_random_names_are_those_of_kafka(
     reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]

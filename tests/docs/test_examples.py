@@ -63,7 +63,6 @@ def test_the_check_of_a_pipeline_runs(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 @pytest.mark.parametrize("program", SLOW)
 def test_a_program_with_a_broker_runs(program: str, tmp_path: Path) -> None:

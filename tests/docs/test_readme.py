@@ -53,7 +53,6 @@ def test_the_lines_in_readme_hold_the_proof() -> None:
     assert proof.endswith("chose the same one for 334,264 of 334,264 keyed records, another for 0")
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 def test_the_demo_prints_what_readme_shows(tmp_path: Path) -> None:
@@ -72,8 +71,6 @@ def test_the_demo_prints_what_readme_shows(tmp_path: Path) -> None:
     assert [line for line in printed if line.startswith("✓")][1:] == shown()
 
 
-@pytest.mark.slow
-@pytest.mark.spark
 # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_the_lines_for_spark_give_partitions(spark: SparkSession) -> None:

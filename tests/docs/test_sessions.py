@@ -164,7 +164,6 @@ def play(told: list[tuple[str, str]], shell: Callable[[str], str], folder: Path)
         assert steady(shell(command)) == steady(printed), command
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.parametrize("document", WITH_A_BROKER)
@@ -185,7 +184,6 @@ def test_the_sessions_with_a_broker_print_what_they_say(
         shell("partwright broker stop")
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 def test_the_sessions_with_a_topic_print_what_they_say(shell: Callable[[str], str]) -> None:
     from confluent_kafka import Producer

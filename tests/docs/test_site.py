@@ -155,8 +155,6 @@ def test_each_link_leads_somewhere(site: Path) -> None:
     assert count > 1000
 
 
-@pytest.mark.slow
-@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1300])
 def test_no_page_is_wider_than_the_window(width: int, site: Path, chromium: Any) -> None:
     """Sessions, tables and figures scroll where they are; a session's line and a name in a table are never broken."""

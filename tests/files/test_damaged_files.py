@@ -424,7 +424,7 @@ def test_a_zstandard_block_is_unpacked() -> None:
     assert list(fastavro.reader(UncompressedAvro(io.BytesIO(made)))) == [{"k": "a", "p": 2}]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(whole_files()))
 def test_a_damaged_file(name: str, tmp_path: Path, seed: int, cases: Callable[[int], int]) -> None:
     data = whole_files()[name]

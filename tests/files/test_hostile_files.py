@@ -397,7 +397,7 @@ def test_many_short_parts_take_little(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["place FILE -n 12", "check FILE -n 12 --partition p"])
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
 @pytest.mark.parametrize("key", ["k", "u.id"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = pytest.mark.reference
 
 CASES = 400
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+pytestmark = [pytest.mark.broker, pytest.mark.reference]
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 

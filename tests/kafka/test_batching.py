@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+pytestmark = [pytest.mark.broker, pytest.mark.reference]
 
 RECORDS = 100_000
 PARTITIONS = 6

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from partwright.kafka import EmbeddedKafka
     from partwright.kafka.records import TopicChunk
 
-live = [pytest.mark.slow, pytest.mark.broker]
+live = pytest.mark.broker
 
 DAY_MS = 86_400_000
 
@@ -148,8 +148,6 @@ def mixed(broker: EmbeddedKafka) -> str:
     return "mixed"
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_all_of_a_topic_is_counted(broker: EmbeddedKafka, mixed: str) -> None:
     places, told = ours(broker, mixed, WHOLE)
     assert places == plainly(broker, mixed, lambda _: True)
@@ -158,8 +156,6 @@ def test_all_of_a_topic_is_counted(broker: EmbeddedKafka, mixed: str) -> None:
     assert told["tombstones"] == len(plainly(broker, mixed, lambda message: message.value() is None)) == 68
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_a_part_is_what_a_plain_consumer_reads_of_it(broker: EmbeddedKafka, mixed: str) -> None:
     ends = topics.end_offsets(broker.bootstrap_servers, mixed)
     places, told = ours(broker, mixed, Bounds(last=10))
@@ -170,8 +166,6 @@ def test_a_part_is_what_a_plain_consumer_reads_of_it(broker: EmbeddedKafka, mixe
     assert told["bounds"] == {"partitions": [[1, 1], [3, 3]]}
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_times_are_those_of_the_broker(broker: EmbeddedKafka) -> None:
     """Without transactions, whose markers have the time at which they were written."""
     topics.create_topic(broker.bootstrap_servers, "timed", 4)
@@ -204,8 +198,6 @@ def test_times_are_those_of_the_broker(broker: EmbeddedKafka) -> None:
         ), bounds
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_what_is_deleted_meanwhile_is_counted(broker: EmbeddedKafka) -> None:
     servers = broker.bootstrap_servers
     topics.create_topic(servers, "lost", 1)
@@ -228,8 +220,6 @@ def test_what_is_deleted_meanwhile_is_counted(broker: EmbeddedKafka) -> None:
     assert (told["records"], told["deleted"], told["came"], told["whole"]) == (100, 400, 7, False)
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 @pytest.mark.parametrize("signals", [1, 2])
 def test_ctrl_c_ends_with_what_is_known(
     broker: EmbeddedKafka,
@@ -280,8 +270,6 @@ def written(servers: str, topic: str, records: int) -> None:
             producer.produce(topic, b"v", b"%d" % (row % 500))
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_a_topic_that_is_made_anew_is_another_one(broker: EmbeddedKafka) -> None:
     servers = broker.bootstrap_servers
     topics.create_topic(servers, "anew", 1)
@@ -294,8 +282,6 @@ def test_a_topic_that_is_made_anew_is_another_one(broker: EmbeddedKafka) -> None
         list(batches)
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: EmbeddedKafka) -> None:
     servers = broker.bootstrap_servers
     topics.create_topic(servers, "unfinished", 1)
@@ -322,7 +308,6 @@ def halves(broker: EmbeddedKafka) -> str:
     return f"kafka://{broker.bootstrap_servers}/halves"
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 def test_an_answer_of_a_part_says_no_more_than_that(
     halves: str, told: Callable[..., tuple[int, str, str]], refusal: Callable[..., str]

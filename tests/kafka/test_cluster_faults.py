@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Content: TypeAlias = tuple[bytes | None, Hashable]
     """A record's key, and everything else that must stay."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(1200)]
 
 RECORDS, OLD, N = 9_000, 4, 6
 # All transactions have the same coordinator, and every topic survives a broker.

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.broker,
     pytest.mark.reference,
     pytest.mark.timeout(600),

@@ -18,7 +18,7 @@ from partwright.kafka.groups import GROUPS, TRANSACTIONS, coordinator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 
 def consumer(broker: EmbeddedKafka, group: str | None = None, **settings: Any) -> KafkaConsumer:

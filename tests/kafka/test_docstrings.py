@@ -16,7 +16,7 @@ from partwright.kafka.topics import create_topic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 # The address that the docstrings show.
 SHOWN = "127.0.0.1:9092"
 SECONDS = 60

@@ -25,7 +25,7 @@ from partwright.kafka.embedded_properties import FOLDER_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
 THE_YEAR_2013_MS = 1_357_034_400_000
 

@@ -25,7 +25,7 @@ from partwright.kafka.groups import GROUPS, coordinator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

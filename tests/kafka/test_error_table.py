@@ -45,7 +45,6 @@ def test_no_source_has_an_error_by_its_number() -> None:
     assert found == []
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 def test_what_is_tried_again_is_what_java_tries_again(tmp_path: Path) -> None:
     (tmp_path / "Retriable.java").write_text(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Told = Callable[..., tuple[int, str, str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
 # Ten seconds are promised on a machine with nothing else to do. A busy one takes longer, and code that does not
 # check by itself waits for librdkafka's own timeout, which is a minute.

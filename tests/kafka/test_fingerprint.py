@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 
     Write = Callable[[str, Sequence[bytes | None]], None]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.reference,
+    pytest.mark.go,
+    pytest.mark.node,
+    pytest.mark.compiler,
+]
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 N = 12

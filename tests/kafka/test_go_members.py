@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.broker, pytest.mark.reference, pytest.mark.timeout(600), pytest.mark.go]
 
 N = 6
 BOTH = ["cooperative-sticky", "range"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Line = dict[str, Any]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+pytestmark = [pytest.mark.broker, pytest.mark.reference]
 
 CLASSIC = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "metadata.max.age.ms": 500}
 CONSUMER = {"group.protocol": "consumer", "metadata.max.age.ms": 500}

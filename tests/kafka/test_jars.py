@@ -96,7 +96,7 @@ def left_over(tmp_path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("spark", "scala", "clients", "connector"),
+    ("version", "scala", "clients", "connector"),
     [
         ("3.5.0", "2.12", "3.4.1", "3.5.7"),
         ("3.5.9", "2.12", "3.4.1", "3.5.7"),
@@ -109,9 +109,9 @@ def left_over(tmp_path: Path) -> set[str]:
     ],
 )
 def test_a_spark_has_the_connector_of_its_version(
-    spark: str, scala: str, clients: str, connector: str
+    version: str, scala: str, clients: str, connector: str
 ) -> None:
-    found = locked(connector_set(SparkBuild(spark, scala)))
+    found = locked(connector_set(SparkBuild(version, scala)))
     assert len(found.jars) == 4
     assert found.version("kafka-clients") == clients
     assert found.version(f"spark-sql-kafka-0-10_{scala}") == connector
@@ -119,12 +119,12 @@ def test_a_spark_has_the_connector_of_its_version(
     assert found.version("commons-pool2")
 
 
-@pytest.mark.parametrize(("spark", "scala"), [("3.4.4", "2.12"), ("4.0.5", "2.12"), ("4.4.0", "2.12")])
-def test_a_spark_without_a_connector_is_refused(spark: str, scala: str) -> None:
+@pytest.mark.parametrize(("version", "scala"), [("3.4.4", "2.12"), ("4.0.5", "2.12"), ("4.4.0", "2.12")])
+def test_a_spark_without_a_connector_is_refused(version: str, scala: str) -> None:
     with pytest.raises(JarError) as refusal:
-        connector_set(SparkBuild(spark, scala))
+        connector_set(SparkBuild(version, scala))
     assert str(refusal.value) == (
-        f"there is no Kafka connector here for Spark {spark} (Scala {scala}), only for Spark 3.5 (Scala 2.12), 3.5 "
+        f"there is no Kafka connector here for Spark {version} (Scala {scala}), only for Spark 3.5 (Scala 2.12), 3.5 "
         "(Scala 2.13), 4.0 (Scala 2.13), 4.1 (Scala 2.13), 4.2 (Scala 2.13), 4.3 (Scala 2.13): leave out kafka and "
         "name the connector in spark.jars.packages"
     )

@@ -18,7 +18,7 @@ from partwright.kafka.topics import create_topic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 CLOSED = "127.0.0.1:1"
 

@@ -16,7 +16,6 @@ from partwright.cluster.sizing import costs
 from partwright.kafka import EmbeddedKafka, topics
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.broker,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="files and maps are counted in /proc"),
 ]

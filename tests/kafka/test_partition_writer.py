@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 PARTITIONS, PARTITION = 3, 1
 SCRIPT = Path(partition_rows.__file__)

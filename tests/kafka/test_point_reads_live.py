@@ -17,7 +17,7 @@ from partwright.kafka import topics
 if TYPE_CHECKING:
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 
 def which(*words: object) -> subprocess.CompletedProcess[str]:

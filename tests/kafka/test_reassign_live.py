@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(1200)]
 
 TOPIC, PARTITIONS = "orders", 24
 SETTINGS = {"offsets.topic.num.partitions": "10"}

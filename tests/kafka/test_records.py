@@ -26,7 +26,7 @@ from partwright.kafka.records import TopicRecords
 if TYPE_CHECKING:
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 
 def check(broker: EmbeddedKafka, topic: str, *words: object) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Told = Callable[..., tuple[int, str, str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "rights.md"
 USER, GROUP, N = "alice", "billing", 3

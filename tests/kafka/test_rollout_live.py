@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 PATIENCE_S = 90
 MEMBERS = 3

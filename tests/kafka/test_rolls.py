@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Line = dict[str, Any]
     Owned = dict[tuple[str, int], set[str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+pytestmark = [pytest.mark.broker, pytest.mark.reference]
 
 PARTITIONS = 8
 CLASSIC = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 1000}

@@ -202,7 +202,6 @@ def test_a_secret_on_the_command_line_is_warned_of(capfd: pytest.CaptureFixture[
     assert parts(err) == []
 
 
-@pytest.mark.slow
 @pytest.mark.broker
 def test_neither_an_answer_nor_its_page_has_a_secret(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]

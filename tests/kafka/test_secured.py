@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Told = Callable[..., tuple[int, str, str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
 MODES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "SSL", "mTLS", "SASL_SSL", "OAUTHBEARER"]
 RECORDS, N = 300, 3

@@ -19,7 +19,7 @@ from partwright.kafka import EmbeddedKafka, topics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 WAIT_S = 60
 LONGEST = "x" * 249

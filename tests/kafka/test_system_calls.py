@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.broker,
     pytest.mark.skipif(
         not sys.platform.startswith("linux") or shutil.which("strace") is None,

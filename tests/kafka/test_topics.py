@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-live = [pytest.mark.slow, pytest.mark.broker]
+live = pytest.mark.broker
 
 
 @pytest.mark.parametrize("name", ["a", "flights", "a.b_c-D9", "...", "x" * 249])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = [pytest.mark.reference, pytest.mark.go, pytest.mark.node, pytest.mark.compiler]
 
 KEYS = 200_000
 LARGEST_N = 2**31 - 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 # The package has the function of the same name.
 COPY = importlib.import_module("partwright.migration.copy_step")

@@ -19,7 +19,7 @@ from partwright.kafka import EmbeddedKafka, topics
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 
 def drained(servers: str, group: str, topic: str, expected: int) -> list[tuple[bytes | None, bytes | None]]:

@@ -77,8 +77,6 @@ def test_a_name_that_leaves_none_for_the_ledger() -> None:
     assert len(Migration(Side(HERE, "a"), Side(HERE, "b" * 228), 3).ledger) == 249
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_what_a_broker_says(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
 ) -> None:
@@ -123,8 +121,6 @@ def test_what_a_broker_says(
     refuses("copy", "is of version 99, and this partwright reads 1")
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_a_header_name_that_is_not_utf8(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
 ) -> None:
@@ -148,8 +144,6 @@ def test_a_header_name_that_is_not_utf8(
     assert topics.partition_count(servers, "__partwright_migrate-odd-headers-4") is None
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_the_limit_that_a_header_name_ends_at_its_nul(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate]
 ) -> None:
@@ -164,8 +158,6 @@ def test_the_limit_that_a_header_name_ends_at_its_nul(
     assert [row.headers for row in read(servers, "cut-headers-2")] == [(("a", b"1"),)]
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 def test_an_empty_topic_and_one_that_is_made_anew(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
 ) -> None:
@@ -181,8 +173,6 @@ def test_an_empty_topic_and_one_that_is_made_anew(
     assert read(servers, "without-records-3") == []
 
 
-@pytest.mark.slow
-@pytest.mark.broker
 @pytest.mark.parametrize("when", ["first", "last"])
 def test_a_new_topic_that_is_made_anew_during_the_copy(
     when: str, broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]

@@ -16,7 +16,7 @@ from partwright.kafka import EmbeddedKafka, topics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 PAGE = Path(__file__).parents[2] / "docs" / "rights.md"
 USER = "alice"

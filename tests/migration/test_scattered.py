@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 KEYS = 83
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from migrating import Migrate
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 
 def settings_of(servers: str, topic: str) -> dict[str, str]:

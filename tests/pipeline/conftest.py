@@ -22,9 +22,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent not in item.path.parents:
             continue
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.spark)
         # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
         item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
         # PySpark 3.5 imports distutils, of which Python 3.11 warns.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 # Partition p gets p * 10 + 5 records, a second apart.
 N, BEGAN = 5, 1_795_478_400_000
@@ -118,7 +118,6 @@ def values(folder: Path) -> list[str]:
     return sorted(row.decode() for table in tables for row in table.to_pylist())
 
 
-@pytest.mark.spark
 def test_what_comes_meanwhile_is_in_nothing(
     spark: SparkSession, to: KafkaTarget, kafka: EmbeddedKafka, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 RECORDS = 60
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 RECORDS, N = 12_000, 5
 SPECULATED = Path(__file__).with_name("speculated_task.py")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 # The condition of docs/migrate.md.
 HAS_NUL = "exists(headers, h -> contains(h.key, char(0)))"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-broker = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+broker = [pytest.mark.spark, pytest.mark.broker]
 
 
 @pytest.fixture

@@ -64,7 +64,6 @@ def held(folder: Path) -> list[int]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 def test_workers_without_the_folder_get_it(go: Go, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session's workers were started elsewhere."""
@@ -77,7 +76,6 @@ def test_workers_without_the_folder_get_it(go: Go, here: Path, monkeypatch: pyte
     assert held(here / "out") == [0, 0, 0, 30, 0]
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 def test_executors_of_a_cluster_get_it(here: Path) -> None:
     """The command `partwright` has no current folder on its path, and the executors run in their own folders."""

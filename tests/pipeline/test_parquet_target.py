@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-session = [pytest.mark.slow, pytest.mark.spark]
+session = pytest.mark.spark
 N, ROWS = 5, 60
 KEYS = [f"key {number % 7}" if number % 6 else None for number in range(ROWS)]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 RECORDS, N = 40_000, 7
 RETRIED = Path(__file__).with_name("retried_task.py")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 CSV = (
     'id,text\na,"one, with a comma"\n,a null key\n"",an empty key\nb,"two\nlines"\na,again\né,"a ""quote"""\n'

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Go = Callable[..., Report]
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 N, ROWS, SEED = 5, 600, 7
 KEYS = [f"k{number % 41}" if number % 3 == 0 else None for number in range(ROWS)]

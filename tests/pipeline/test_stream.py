@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline.settings import KafkaTarget
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 
 class Silent:

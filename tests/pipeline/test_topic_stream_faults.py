@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.timeout(3600)]
 
 N, ROWS, BATCH, KILLS = 5, 2_000, 700, 3
 VICTIMS = ("python", "java", "worker", "all")

@@ -16,7 +16,7 @@ from partwright import _core
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = pytest.mark.reference
 
 CASES = 500
 KAFKAS = ("", "3.9", "2.8", "2.3", "0.8")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-pytestmark = [pytest.mark.slow, pytest.mark.reference]
+pytestmark = pytest.mark.reference
 
 DEFAULT = "org/apache/kafka/clients/producer/internals/DefaultPartitioner.class"
 CONSUMER_CONFIG = "org/apache/kafka/clients/consumer/ConsumerConfig.class"

@@ -28,8 +28,10 @@ def test_every_golden_file_has_a_client_that_wrote_it(reference: Callable[[str],
     assert sorted(written) == sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.json*"))
 
 
-@pytest.mark.slow
 @pytest.mark.reference
+@pytest.mark.go
+@pytest.mark.node
+@pytest.mark.compiler
 @pytest.mark.parametrize("name", CLIENTS)
 def test_the_real_client_still_says_the_same(
     name: str, reference: Callable[[str], ModuleType], capsys: pytest.CaptureFixture[str]

@@ -19,7 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 SHOTS = Path(__file__).parents[2] / "target" / "report-screenshots"
 PATIENCE_S = 30

@@ -34,7 +34,6 @@ collect_ignore = [] if find_spec("pyspark") else [*({*HERE.glob("test_*.py")} - 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents and item.path != WITHOUT_SPARK:
-            item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.spark)
             # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))

@@ -225,7 +225,6 @@ def test_streams(spark: SparkSession, keys: DataFrame, tmp_path: Path) -> None:
     assert sorted(counted) == [(each, CORE.count(each)) for each in sorted(set(CORE))]
 
 
-@pytest.mark.broker
 @pytest.mark.skipif(pyspark_version() < (4, 2), reason="real-time mode came with 4.2")
 def test_real_time_mode_takes_it(spark: SparkSession, broker: EmbeddedKafka, tmp_path: Path) -> None:
     """Real-time mode refuses Python functions: the Arrow column ends the query."""

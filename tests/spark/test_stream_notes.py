@@ -101,7 +101,6 @@ def test_a_note_that_its_checksum_refuses_is_damaged(
         notes.last_n(4)
 
 
-@pytest.mark.slow
 def test_hadoop_refuses_a_file_that_is_not_as_its_checksum_says(spark: SparkSession, tmp_path: Path) -> None:
     folder = HadoopFolder(spark, str(tmp_path))
     folder.create("note", b"12345")

@@ -202,7 +202,6 @@ def test_a_restart_goes_on_with_the_same_answers_also_with_the_other_engine(
     assert last == counts()
 
 
-@pytest.mark.broker
 @pytest.mark.parametrize("engine", ENGINES)
 def test_kafkas_sink_writes_where_the_column_says(
     source: Callable[..., DataFrame], run: Callable[..., None], broker: EmbeddedKafka, engine: str

@@ -54,7 +54,6 @@ def test_we_read_as_the_real_client_does() -> None:
         assert agree(case["question"], case["answer"]), case["question"]
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_random_files_and_texts_are_read_as_the_real_client_does(
     reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]

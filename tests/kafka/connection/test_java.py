@@ -37,7 +37,6 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_javas_client_takes_what_it_is_given(reference: Callable[[str], ModuleType], tmp_path: Path) -> None:
     asking = reference("connection")
@@ -49,7 +48,6 @@ def test_javas_client_takes_what_it_is_given(reference: Callable[[str], ModuleTy
     assert answers == [*({"made": True} for _ in clients), {"error": "KafkaException"}]
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_kafka_reads_each_password_out_of_the_text_that_we_write(
     reference: Callable[[str], ModuleType], tmp_path: Path

@@ -299,7 +299,6 @@ def keytool(material: Material, tmp_path_factory: pytest.TempPathFactory) -> Mat
     return made
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("ending", ["jks", "p12"])
 def test_javas_own_stores_are_read(ending: str, keytool: Material, tmp_path: Path) -> None:
@@ -313,7 +312,6 @@ def test_javas_own_stores_are_read(ending: str, keytool: Material, tmp_path: Pat
     clients_take(config, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(
     ("given", "said"),
@@ -340,7 +338,6 @@ def test_javas_own_stores_are_refused_by_a_sentence(
     assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_one_file_of_javas_may_be_both_stores(keytool: Material, tmp_path: Path) -> None:
     other = Authority.new()
@@ -355,7 +352,6 @@ def test_one_file_of_javas_may_be_both_stores(keytool: Material, tmp_path: Path)
     assert config.java()["ssl.keystore.certificate.chain"] == keytool.chain
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_of_two_keys_in_javas_store_none_is_taken(keytool: Material, tmp_path: Path) -> None:
     store = tmp_path / "two.p12"
@@ -368,7 +364,6 @@ def test_of_two_keys_in_javas_store_none_is_taken(keytool: Material, tmp_path: P
         KafkaConfig.read(SSL | {TRUST: str(store), TRUST_PASSWORD: PASSWORD})
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @settings(deadline=None)
 @given(data=st.data())
