@@ -84,12 +84,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(needed)
         if any(map(item.get_closest_marker, SLOW)):
             item.add_marker("slow")
-    # Tests that repeat on other versions what is proven elsewhere may be sampled: one test in so many.
-    if one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1) - 1:
+    # A sample is one test in so many of each file, slow or fast, so it takes as long whatever the seed is.
+    if (one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1)) > 1:
         drawn = random.Random(f"sample {os.environ['PARTWRIGHT_SEED']}")
-        left_out = {item for item in items if drawn.randint(0, one_of)}
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+        order = sorted(items, key=lambda item: (str(item.path), "slow" in item.keywords, drawn.random()))
+        sample = set(order[drawn.randrange(one_of) :: one_of])
+        config.hook.pytest_deselected(items=[item for item in items if item not in sample])
+        items[:] = [item for item in items if item in sample]
 
 
 @pytest.fixture(scope="session")
