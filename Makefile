@@ -27,10 +27,12 @@ SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching 
 CASES := 2000
 # The PySparks that `make spark-matrix` tests; if empty, all that tools/spark_matrix.sh lists.
 SPARK_VERSIONS :=
+# The branch with which `make pr` compares.
+BASE := main
 # The cargo profile of `make wheel`.
 PROFILE := release
 
-.PHONY: coverage sanitize fuzz help demo try test slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
+.PHONY: coverage sanitize fuzz help demo try test pr slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -45,6 +47,9 @@ test: .venv/wheel ## Run the fast tests, Rust and Python: SEED=7
 	cargo test --workspace --locked --quiet
 	cargo test --package partwright-core --lib --locked --quiet
 	$(PYTEST)
+
+pr: .venv/try ## Run all tests, fast and slow, that the changes since BASE=main can break, on the build of `make try`
+	@$(PYTHON) tools/affected.py $(BASE) -- $(PYTEST) -m ''
 
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTEST) -m slow
