@@ -19,32 +19,22 @@
 //! | `network_thread` | the turns of KIP-848's network thread |
 //! | `heartbeat_request_manager` | KIP-848's heartbeats |
 
-mod abstract_coordinator;
-mod actions;
+#[expect(dead_code, reason = "KIP-848 members come next")]
 mod application;
-mod async_consumer;
 mod classic_member;
-mod client;
-mod commits;
-mod consumer_coordinator;
-mod heartbeat_request_manager;
-mod heartbeat_thread;
-mod leaders_client;
+mod cluster;
+mod coordinator;
 mod led;
 mod ledger;
-mod looks;
-mod membership;
-mod membership_manager;
-mod metadata;
-mod network_thread;
-mod on_leader_elected;
-mod positions;
-mod questions;
-mod reading;
+#[expect(dead_code, reason = "KIP-848 members come next")]
+mod member;
+mod member_ids;
+mod network;
 mod script;
+mod simulation;
+#[expect(dead_code, reason = "KIP-848 members come next")]
+mod subscription_state;
 mod sums;
-mod version;
-mod waiting_poll;
 mod world;
 
 pub use led::{LeadersClient, Led, LedMember};
@@ -52,7 +42,10 @@ pub use ledger::{Ledger, Reader, Reading, Span};
 pub use script::{Action, Consumer, Generation, Message, Protocol, Race, Script, Timeline};
 pub use sums::{Changes, Unread};
 
+use super::classic;
 use crate::Result;
+use classic_member::{ClassicCoordinator, ClassicMember};
+use simulation::Simulation;
 
 /// Plays a script to its end.
 ///
@@ -61,7 +54,7 @@ use crate::Result;
 /// [`crate::Error::Group`] if the group does not settle, and the errors of
 /// [`crate::assignors::Assignor::assign`].
 pub fn play(script: Script) -> Result<Timeline> {
-    world::World::new(script).play()
+    simulate(script, None)
 }
 
 /// Plays a script with members of clients other than Java's: `client` says what each leader's client assigns.
@@ -70,7 +63,15 @@ pub fn play(script: Script) -> Result<Timeline> {
 ///
 /// The errors of [`play`] and of `client`.
 pub fn play_led(script: Script, client: Box<dyn LeadersClient>) -> Result<Timeline> {
-    let mut world = world::World::new(script);
-    world.leaders_client = Some(client);
-    world.play()
+    simulate(script, Some(client))
+}
+
+fn simulate(script: Script, leaders_client: Option<Box<dyn LeadersClient>>) -> Result<Timeline> {
+    match script.protocol.clone() {
+        Protocol::Classic(config) => {
+            let coordinator = ClassicCoordinator::new(classic::Group::new(config));
+            Simulation::<ClassicMember>::new(script, coordinator, leaders_client).play()
+        }
+        Protocol::Consumer(_) => world::World::new(script).play(),
+    }
 }

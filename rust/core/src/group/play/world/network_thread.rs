@@ -4,13 +4,13 @@
 //! the application, an answer or a timeout ends the wait. Turns in which nothing happens are not played. They
 //! are made up for when their times are needed.
 
-use super::super::consumer::Place;
-use super::super::error_code::Code;
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
 use super::metadata::NEAR_MS;
-use super::world::{Coordinator, Todo, World};
+use super::{Coordinator, Todo, World};
 use crate::Result;
 
 /// The thread wakes at least this often.

@@ -3,7 +3,7 @@
 use super::classic_member::Metadata;
 use super::client::Client;
 use super::ledger::Reader;
-use super::world::{Todo, World};
+use super::{Todo, World};
 
 /// How soon a client looks again if a topic that it wants is missing: `retry.backoff.max.ms`.
 const LOOKS_AGAIN_MS: i64 = 1_000;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::classic::Request;
-use super::super::error_code::Code;
+use super::super::super::classic::Request;
+use super::super::super::error_code::Code;
+use super::World;
 use super::classic_member::MemberState;
 use super::client::Asked;
 use super::ledger::Reader;
-use super::world::World;
 use crate::Result;
 
 impl World {

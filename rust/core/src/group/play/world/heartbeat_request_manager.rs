@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use super::super::consumer::{self, Effect, Heartbeat, Request};
-use super::super::error_code::Code;
+use super::super::super::consumer::{self, Effect, Heartbeat, Request};
+use super::super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::client::{Answer, Asked};
 use super::ledger::Reader;
 use super::membership::MemberState;
 use super::network_thread::{CONNECTS_MS, MAX_POLL_TIMEOUT_MS};
 use super::script::Generation;
-use super::world::{Coordinator, World};
+use super::{Coordinator, World};
 use crate::Result;
 
 impl World {

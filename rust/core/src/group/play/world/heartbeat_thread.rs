@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::super::classic::Request;
-use super::super::error_code::Code;
+use super::super::super::classic::Request;
+use super::super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{JoinFuture, MemberState, Prepare};
 use super::client::Asked;
 use super::ledger::Reader;
-use super::world::{Todo, World};
+use super::{Todo, World};
 use crate::Result;
 
 /// `retry.backoff.max.ms`.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::classic;
-use super::super::consumer::Place;
+use super::super::super::classic;
+use super::super::super::consumer::Place;
+use super::World;
 use super::classic_member::Said;
 use super::led::{Led, LedMember};
 use super::ledger::Reader;
-use super::world::World;
 use crate::Result;
 use crate::interned::Name;
 

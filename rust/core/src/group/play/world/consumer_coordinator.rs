@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::super::classic::{self, Phase};
-use super::super::consumer::Place;
-use super::super::error_code::Code;
+use super::super::super::classic::{self, Phase};
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
+use super::World;
 use super::classic_member::{JoinFuture, MemberState, Metadata, Prepare, Said};
 use super::client::{Answer, Asked, beyond};
 use super::ledger::Reader;
-use super::world::World;
 use crate::{Result, counted};
 
 type Group = classic::Group<Said, Arc<[Place]>>;

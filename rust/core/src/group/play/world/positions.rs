@@ -1,11 +1,11 @@
 //! How a classic member starts on new partitions: from which offset (`OffsetFetch`), and when records come.
 
-use super::super::consumer::Place;
+use super::super::super::consumer::Place;
+use super::World;
 use super::classic_member::MemberState;
 use super::client::Client;
 use super::ledger::Reader;
 use super::metadata::NEAR_MS;
-use super::world::World;
 use crate::Result;
 
 /// How long a fetch takes.

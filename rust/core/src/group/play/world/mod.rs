@@ -1,5 +1,28 @@
 //! The clock of a play: which event comes next, which client it concerns, and when nothing moves any more.
 
+mod abstract_coordinator;
+mod actions;
+mod application;
+mod async_consumer;
+mod classic_member;
+mod client;
+mod commits;
+mod consumer_coordinator;
+mod heartbeat_request_manager;
+mod heartbeat_thread;
+mod leaders_client;
+mod looks;
+mod membership;
+mod membership_manager;
+mod metadata;
+mod network_thread;
+mod on_leader_elected;
+mod positions;
+mod questions;
+mod reading;
+mod version;
+mod waiting_poll;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -7,22 +30,23 @@ use super::super::consumer::Place;
 use super::super::event_queue::EventQueue;
 use super::super::{Map, Set};
 use super::super::{classic, consumer};
-use super::classic_member::{ClassicRequest, Said};
-use super::client::{Answer, Asked, Client};
 use super::led::LeadersClient;
 use super::ledger::{Ledger, Reader};
 use super::script::{Action, Generation, Message, Protocol, Race, Script, Timeline};
+use super::{led, ledger, script};
 use crate::interned::Name;
 use crate::{Error, Result};
+use classic_member::{ClassicRequest, Said};
+use client::{Answer, Asked, Client};
 
 /// How long a play may go on after the script's last action: the longest session, plus a rebalance.
 const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
 /// The most events one client may cause at one instant before the play is declared endless.
-pub(super) const AT_ONCE: usize = 1_000;
+const AT_ONCE: usize = 1_000;
 
 /// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Todo {
+enum Todo {
     /// The script's next action.
     Script,
     /// A classic client sends a heartbeat, or a KIP-848 client's network thread wakes to send one.
@@ -52,64 +76,64 @@ pub(super) enum Todo {
 }
 
 /// The coordinator of either protocol.
-pub(super) enum Coordinator {
+enum Coordinator {
     Classic(Box<classic::Group<Said, Arc<[Place]>>>),
     Consumer(Box<consumer::Group>),
 }
 
 /// A question to the coordinator: the client, the number of its start, its identity at that time, and the
 /// kind of request.
-pub(super) type Question = (Reader, u32, u32, Asked);
+type Question = (Reader, u32, u32, Asked);
 /// A client's connection to the coordinator, by the client and the number of its start.
-pub(super) type Connection = (Reader, u32);
+type Connection = (Reader, u32);
 
 pub(super) struct World {
-    pub now: i64,
-    pub coordinator: Option<Coordinator>,
-    pub clients: Vec<Client>,
+    now: i64,
+    coordinator: Option<Coordinator>,
+    clients: Vec<Client>,
     /// By client, its name.
-    pub names: Vec<Name>,
+    names: Vec<Name>,
     /// By client, the member of the script that it is a consumer of.
-    pub members: Vec<Reader>,
+    members: Vec<Reader>,
     /// By member, the client that is its latest consumer.
-    pub latest: Vec<Reader>,
-    pub topics: Vec<(Name, Option<u32>)>,
-    pub ledger: Ledger,
-    pub generations: Vec<Generation>,
-    pub failures: Vec<(i64, Reader, super::super::Code)>,
-    pub commits: Vec<(i64, Reader, super::super::Code)>,
-    pub by_id: Map<Name, Reader>,
+    latest: Vec<Reader>,
+    topics: Vec<(Name, Option<u32>)>,
+    ledger: Ledger,
+    generations: Vec<Generation>,
+    failures: Vec<(i64, Reader, super::super::Code)>,
+    commits: Vec<(i64, Reader, super::super::Code)>,
+    by_id: Map<Name, Reader>,
     /// The length in bytes of the longest of these member IDs.
-    pub longest_id: usize,
+    longest_id: usize,
     /// All distinct subscriptions so far, so that members can share them.
-    pub subscriptions: Set<Arc<[u32]>>,
+    subscriptions: Set<Arc<[u32]>>,
     /// By partition, the reader that another member displaced, perhaps without a right to it. If the
     /// displaced reader still owns the partition when the other stops, it reads on.
-    pub displaced: Map<Place, Reader>,
+    displaced: Map<Place, Reader>,
     /// The topics that get no records.
-    pub idle_topics: Set<u32>,
-    pub race: Race,
+    idle_topics: Set<u32>,
+    race: Race,
     /// Says what a leader's client assigns, in a group whose members use several clients.
-    pub leaders_client: Option<Box<dyn LeadersClient>>,
-    pub messages: Option<Vec<Message>>,
+    leaders_client: Option<Box<dyn LeadersClient>>,
+    messages: Option<Vec<Message>>,
     queue: EventQueue<Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// The question that is asked in this step. Most are answered at once.
-    pub asking: Option<(u32, Question)>,
+    asking: Option<(u32, Question)>,
     /// Earlier questions without an answer, by the tag of the request.
-    pub asked: Map<u32, Question>,
+    asked: Map<u32, Question>,
     /// For each connection with a request that waits for its answer, the requests sent after it.
-    pub connections: Map<Connection, VecDeque<(Question, ClassicRequest)>>,
+    connections: Map<Connection, VecDeque<(Question, ClassicRequest)>>,
     /// The connections whose request has just been answered.
-    pub answered_connections: VecDeque<Connection>,
-    pub answers: VecDeque<(Question, Answer)>,
+    answered_connections: VecDeque<Connection>,
+    answers: VecDeque<(Question, Answer)>,
     /// Answers under way, in order: all take equally long.
-    pub on_the_way: VecDeque<(Question, Answer)>,
-    pub latency_ms: i64,
+    on_the_way: VecDeque<(Question, Answer)>,
+    latency_ms: i64,
     /// How many events were scheduled so far. These numbers tell events apart.
-    pub numbered: u64,
-    pub tags: u32,
+    numbered: u64,
+    tags: u32,
 }
 
 impl World {
@@ -235,7 +259,7 @@ impl World {
         self.ledger.readers().for_each(name);
     }
 
-    pub(super) fn later(&mut self, at: i64, todo: Todo) {
+    fn later(&mut self, at: i64, todo: Todo) {
         self.queue.push((at, self.numbered), todo);
         self.numbered += 1;
     }
@@ -350,13 +374,13 @@ impl World {
     }
 
     /// If the next event is also a heartbeat at this instant, takes it off the queue and returns its client.
-    pub(super) fn also_wakes(&mut self) -> Option<(Reader, u64)> {
+    fn also_wakes(&mut self) -> Option<(Reader, u64)> {
         let ((at, _), &Todo::Heartbeat(reader, beat)) = self.queue.peek()? else { return None };
         (at == self.now).then(|| self.queue.pop()).flatten().map(|_| (reader, beat))
     }
 
     /// Schedules a pass in which an application has something to do, unless one is already scheduled by then.
-    pub(super) fn pass_at(&mut self, reader: Reader, at: i64) {
+    fn pass_at(&mut self, reader: Reader, at: i64) {
         let client = &mut self.clients[reader as usize];
         if client.pass.is_none_or(|(before, _)| before > at) {
             let pass = self.numbered;
@@ -366,7 +390,7 @@ impl World {
     }
 
     /// Schedules an application's next pass at or after `from`, if there is anything to do.
-    pub(super) fn pass_next(&mut self, reader: Reader, from: i64) {
+    fn pass_next(&mut self, reader: Reader, from: i64) {
         let client = &self.clients[reader as usize];
         let is_classic = self.is_classic();
         let has_work = client.alive
@@ -410,7 +434,7 @@ impl World {
 
     /// Replaces the member IDs in a sentence with the names of their clients. An ID may contain blanks, so
     /// the longest match counts.
-    pub(super) fn named(&self, reason: &str) -> String {
+    fn named(&self, reason: &str) -> String {
         let (mut said, mut rest) = (String::new(), reason);
         while !rest.is_empty() {
             // A sentence may list all members, so a search goes no further than the longest ID.

@@ -1,6 +1,6 @@
 //! The state of a KIP-848 member: what it knows of its membership (`AbstractMembershipManager`'s fields).
 
-use super::super::consumer::Place;
+use super::super::super::consumer::Place;
 
 /// `MemberState`, without `PREPARE_LEAVING` and `LEAVING`: a member passes through both within one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::classic;
-use super::super::consumer::Place;
-use super::super::error_code::Code;
+use super::super::super::classic;
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
 use super::script::Consumer;
 use crate::interned::Name;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::super::consumer::Place;
-use super::super::error_code::Code;
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
+use super::World;
 use super::client::beyond;
 use super::ledger::Reader;
-use super::world::World;
 
 impl World {
     /// From now on, a client owns exactly these partitions, which must be sorted.

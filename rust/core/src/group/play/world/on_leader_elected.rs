@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::classic;
-use super::super::consumer::Place;
+use super::super::super::classic;
+use super::super::super::consumer::Place;
 use super::classic_member::{Metadata, Said};
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
 use super::metadata::NEAR_MS;
-use super::world::{Todo, World};
+use super::{Todo, World};
 use crate::Result;
 use crate::assignors::{Assignor, Input, Lists};
 use crate::interned::Name;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::super::classic::{self, Join, Request, Sender};
-use super::super::consumer::Place;
-use super::super::error_code::Code;
+use super::super::super::classic::{self, Join, Request, Sender};
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{ClassicRequest, JoinFuture, MemberState, Said};
 use super::client::{Answer, Asked, Client};
@@ -13,7 +13,7 @@ use super::leaders_client::Assigned;
 use super::ledger::Reader;
 use super::metadata::NEAR_MS;
 use super::script::{Consumer, Generation};
-use super::world::{Coordinator, Question, Todo, World};
+use super::{Coordinator, Question, Todo, World};
 use crate::Result;
 use crate::assignors::Assignor;
 use crate::interned::Name;

@@ -1,11 +1,11 @@
 //! A KIP-848 member's `poll()`: the application's passes, and the network thread's part in them (`AsyncKafkaConsumer`).
 
-use super::super::consumer;
+use super::super::super::consumer;
+use super::World;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::{BackgroundEvent, MemberState};
 use super::script::Race;
-use super::world::World;
 use crate::Result;
 
 /// `fetch.max.wait.ms`: a fetch that finds no records is answered after this time, and the answer wakes the network

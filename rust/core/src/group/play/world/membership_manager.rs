@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::consumer::{Effect, Request};
-use super::super::error_code::Code;
+use super::super::super::consumer::{Effect, Request};
+use super::super::super::error_code::Code;
+use super::World;
 use super::client::{Asked, beyond};
 use super::ledger::Reader;
 use super::membership::{BackgroundEvent, LocalAssignment, MemberState};
-use super::world::World;
 use crate::Result;
 
 impl World {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::super::consumer::Place;
-use super::super::error_code::Code;
-use super::super::{classic, consumer};
+use super::super::super::consumer::Place;
+use super::super::super::error_code::Code;
+use super::super::super::{classic, consumer};
 use super::application::{Application, RETRY_BACKOFF_MS};
 use super::classic_member::{ClassicMember, Said};
 use super::membership::Membership;

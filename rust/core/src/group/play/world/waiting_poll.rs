@@ -1,8 +1,8 @@
 //! `poll()` up to 4.1: it waits until the network thread has done its part, and again until it has new positions.
 
+use super::World;
 use super::ledger::Reader;
 use super::membership::MemberState;
-use super::world::World;
 use crate::Result;
 
 impl World {

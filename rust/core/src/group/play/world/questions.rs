@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::classic;
+use super::super::super::classic;
 use super::client::{Answer, Asked};
 use super::ledger::Reader;
 use super::script::Message;
-use super::world::{AT_ONCE, Question, Todo, World};
+use super::{AT_ONCE, Question, Todo, World};
 use crate::{Error, Result};
 
 impl World {
@@ -52,7 +52,7 @@ impl World {
         if self.connections.contains_key(&(reader, start)) {
             self.answered_connections.push_back((reader, start));
         }
-        if asked == Asked::AutoCommit && answer.code() == super::super::Code::None {
+        if asked == Asked::AutoCommit && answer.code() == super::super::super::Code::None {
             self.clients[reader as usize].committed = self.read_by(reader);
         }
         let changes = match answer {
@@ -107,7 +107,7 @@ impl World {
             at: self.now,
             client: reader,
             request: asked.name(),
-            code: super::super::Code::None,
+            code: super::super::super::Code::None,
             generation: client.generation,
             member: Arc::clone(&client.id),
             leader: None,

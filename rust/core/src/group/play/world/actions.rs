@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::consumer::{self, Place};
-use super::super::error_code::Code;
+use super::super::super::consumer::{self, Place};
+use super::super::super::error_code::Code;
 use super::application::Application;
 use super::client::{Asked, Client};
 use super::ledger::Reader;
 use super::script::Action;
 use super::version::Version;
-use super::world::{Coordinator, Todo, World};
+use super::{Coordinator, Todo, World};
 use crate::Result;
 
 /// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,

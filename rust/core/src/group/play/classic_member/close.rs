@@ -1,0 +1,75 @@
+//! How a classic member leaves: `close()`, a crash, and a commit that the script asks for.
+
+use std::sync::Arc;
+
+use super::super::super::classic::Request;
+use super::super::member::{Api, Effect};
+use super::{ClassicMember, ClassicStep, Closing, MemberState, Timer};
+use crate::Result;
+
+impl ClassicMember {
+    /// `close()`: commits what was read, and calls the listener back. If a callback runs, it comes after that.
+    pub(super) fn close(&mut self, leaves: Option<bool>, step: &mut ClassicStep<'_>) -> Result<()> {
+        let now = step.now;
+        if let Some(until) = self.app.in_callback(now) {
+            self.close_later = leaves;
+            step.wake(Timer::Close, until);
+            return Ok(());
+        }
+        self.closing = Some(Closing { since: now, leaves });
+        let mut takes_ms = 0;
+        if !self.subscriptions.assigned().is_empty() {
+            takes_ms += self.config.listener_ms.unwrap_or(0);
+            if self.auto_commits() && self.subscriptions.has_positions() {
+                takes_ms += self.commit_on_close(step)?;
+            }
+        }
+        self.disable_heartbeats(step);
+        if takes_ms == 0 {
+            self.closed(step);
+        } else {
+            step.wake(Timer::Closed, now + takes_ms);
+        }
+        Ok(())
+    }
+
+    /// Commits, and returns how long this takes. Only a member of a stable group sends the commit. Any other handles the
+    /// answers that have come by then, and if it leads, it may have to look at the topics before it goes on.
+    fn commit_on_close(&mut self, step: &mut ClassicStep<'_>) -> Result<i64> {
+        if self.state == MemberState::Stable {
+            step.send(self.sent(Api::OffsetCommit, step.now), Request::Commit(self.sender()));
+            return Ok(step.latency_ms);
+        }
+        self.handle_answers(step)?;
+        Ok(self.elected.as_ref().map_or(0, |elected| elected.at - step.now))
+    }
+
+    /// Finishes `close()`: the member leaves the group (`maybeLeaveGroup`), or does not. One that polled too seldom, or
+    /// that the coordinator no longer knows, has already left.
+    pub(super) fn closed(&mut self, step: &mut ClassicStep<'_>) {
+        let leaves = self.closing.and_then(|closing| closing.leaves).unwrap_or(!self.is_static());
+        if leaves && self.state != MemberState::Unjoined && !self.id.is_empty() {
+            let leave = Request::Leave(vec![(Arc::clone(&self.id), None)]);
+            step.send(self.sent(Api::LeaveGroup, step.now), leave);
+        }
+        self.end(None, step);
+    }
+
+    /// It vanishes. Its automatic commits, which are not played one by one, are a sign of life to the coordinator, so that
+    /// its session counts from the last of them.
+    pub(super) fn crash(&mut self, step: &mut ClassicStep<'_>) {
+        // In a callback it has not polled since that began.
+        let polled = self.app.in_callback(step.now).map(|_| self.app.last_poll(step.now));
+        let by = polled.unwrap_or(i64::MAX).min(self.read_by(step.now));
+        if let Some(last) = self.last_auto_commit(by).filter(|_| !self.subscriptions.assigned().is_empty()) {
+            step.effects.push(Effect::Heard(last));
+        }
+        self.end(None, step);
+    }
+
+    pub(super) fn commit_for_script(&self, generation: Option<i32>, step: &mut ClassicStep<'_>) {
+        let mut sender = self.sender();
+        sender.generation = generation.unwrap_or(sender.generation);
+        step.send(self.sent(Api::ScriptCommit, step.now), Request::Commit(sender));
+    }
+}

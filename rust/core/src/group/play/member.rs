@@ -1,0 +1,214 @@
+//! What a member is to the simulation: a state machine that takes events and returns effects.
+//!
+//! A member changes nothing but itself. It sees the time, the cluster's topics and the group's offsets, and says what it
+//! does: send a request, wake at a time, read partitions, end. The simulation carries that out.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::super::consumer::Place;
+use super::super::error_code::Code;
+use super::cluster::Cluster;
+use super::coordinator::Coordinator;
+use super::led::LeadersClient;
+use super::ledger::{Ledger, Reader};
+use super::member_ids::MemberIds;
+use super::script::{Consumer, Race};
+use crate::Result;
+
+/// A consumer of the classic protocol, or of KIP-848.
+pub(super) trait Member: Sized {
+    /// The coordinator of its group.
+    type Coordinator: Coordinator;
+    /// The names of the times at which it wakes. Each is set once at most.
+    type Timer: Copy + Ord + Debug;
+
+    /// A consumer that starts now.
+    fn new(start: Start, step: &mut Step<'_, Self>) -> Self;
+
+    /// What it does at an event.
+    ///
+    /// # Errors
+    ///
+    /// The errors of an assignor, if it leads.
+    fn step(&mut self, event: Event<Self>, step: &mut Step<'_, Self>) -> Result<()>;
+
+    /// Its member ID and its generation, or its member epoch.
+    fn identity(&self) -> (&Arc<str>, i32);
+
+    /// Whether the time that an answer takes makes a difference to it.
+    fn awaits(&self, sent: Sent, answer: &AnswerOf<Self>) -> bool;
+
+    /// Whether it would read a partition if no other member did.
+    fn reads(&self, place: Place) -> bool;
+
+    /// Whether nothing will change for it by itself.
+    fn is_at_rest(&self, coordinator: &Self::Coordinator, cluster: &Cluster) -> bool;
+}
+
+/// A consumer's start.
+pub(super) struct Start {
+    pub reader: Reader,
+    /// How many times the member has started, with this one.
+    pub number: u32,
+    pub config: Arc<Consumer>,
+    pub topics: Arc<[u32]>,
+}
+
+/// What happens to a member.
+#[derive(Debug)]
+pub(super) enum Event<M: Member> {
+    /// Its application calls `poll()` for the first time.
+    Start,
+    /// The time has come for which it set a timer.
+    Wake(M::Timer),
+    /// The coordinator's answer has come.
+    Answer(Sent, AnswerOf<M>),
+    /// Its application does not poll for this many milliseconds.
+    Stall(i64),
+    /// Its application subscribes to other topics.
+    Subscribe(Arc<[u32]>),
+    /// A topic is deleted.
+    Delete(u32),
+    /// Partitions that it reads have lost their leader, or have one again.
+    Leaders,
+    /// Its application commits, with a generation of the script's own or with the member's.
+    Commit(Option<i32>),
+    /// Its application closes it, as `CloseOptions` says: it leaves the group, stays in it, or does what is the default.
+    Close(Option<bool>),
+    /// Its application starts it again while it is still closing.
+    Replace,
+    /// It vanishes.
+    Crash,
+}
+
+/// What a member does.
+#[derive(Debug)]
+pub(super) enum Effect<M: Member> {
+    /// It sends a request to the coordinator.
+    Send(Sent, RequestOf<M>),
+    /// It drops its connection to the coordinator, with all that is under way.
+    Disconnect,
+    /// Wakes it at a time, and not when that timer was set for before.
+    Wake(M::Timer, i64),
+    /// Takes a timer back.
+    Rest(M::Timer),
+    /// It begins to read partitions.
+    Read(Vec<Place>),
+    /// It has found out from where to read partitions.
+    Locate(Vec<Place>, i64),
+    /// It stops reading partitions, of which it has read and committed as much as this.
+    Stop(Vec<Place>, Progress),
+    /// All that it read up to a time is committed.
+    Commit(i64),
+    /// The coordinator last heard of it by a commit at this time, which is not played.
+    Heard(i64),
+    /// It ends, with an error that its application sees or without one.
+    End(Option<Code>),
+}
+
+/// How far a member has got with its partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// It has read all that came up to this time.
+    pub read: i64,
+    /// It has committed all that it had read up to this time.
+    pub committed: i64,
+}
+
+/// A request as its sender remembers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub api: Api,
+    /// Which of its identities the sender had: an answer to an earlier one is recognized.
+    pub identity: u32,
+    /// Up to when it had read its partitions, which is what a commit commits.
+    pub read: i64,
+}
+
+/// The kinds of requests, by Kafka's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Api {
+    JoinGroup,
+    SyncGroup,
+    Heartbeat,
+    ConsumerGroupHeartbeat,
+    LeaveGroup,
+    /// An automatic commit of what the consumer has read.
+    OffsetCommit,
+    /// A commit that the script asks for.
+    ScriptCommit,
+}
+
+impl Api {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::JoinGroup => "JoinGroup",
+            Self::SyncGroup => "SyncGroup",
+            Self::Heartbeat => "Heartbeat",
+            Self::ConsumerGroupHeartbeat => "ConsumerGroupHeartbeat",
+            Self::LeaveGroup => "LeaveGroup",
+            Self::OffsetCommit | Self::ScriptCommit => "OffsetCommit",
+        }
+    }
+}
+
+pub(super) type RequestOf<M> = <<M as Member>::Coordinator as Coordinator>::Request;
+pub(super) type AnswerOf<M> = <<M as Member>::Coordinator as Coordinator>::Answer;
+
+/// What a member sees at an event, and what it does then.
+pub(super) struct Step<'a, M: Member> {
+    pub now: i64,
+    /// How long the coordinator's answers take.
+    pub latency_ms: i64,
+    pub coordinator: &'a M::Coordinator,
+    pub cluster: &'a Cluster,
+    /// Who reads which partition, and of which the group has committed offsets.
+    pub ledger: &'a Ledger,
+    pub ids: &'a mut MemberIds,
+    pub race: &'a mut Race,
+    /// Says what the client of a leader assigns, in a group whose members use several clients.
+    pub leaders_client: Option<&'a mut (dyn LeadersClient + 'static)>,
+    pub effects: Vec<Effect<M>>,
+}
+
+impl<M: Member> Step<'_, M> {
+    pub(super) fn send(&mut self, sent: Sent, request: RequestOf<M>) {
+        self.effects.push(Effect::Send(sent, request));
+    }
+
+    pub(super) fn wake(&mut self, timer: M::Timer, at: i64) {
+        self.effects.push(Effect::Wake(timer, at.max(self.now)));
+    }
+
+    pub(super) fn rest(&mut self, timer: M::Timer) {
+        self.effects.push(Effect::Rest(timer));
+    }
+
+    /// Ends the member, with an error that its application sees or without one.
+    pub(super) fn end(&mut self, code: Option<Code>) {
+        self.effects.push(Effect::End(code));
+    }
+
+    /// Whether the member has ended in this step.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.effects.last(), Some(Effect::End(_)))
+    }
+
+    /// All that it read up to a time is committed.
+    pub(super) fn commit(&mut self, by: i64) {
+        self.effects.push(Effect::Commit(by));
+    }
+
+    pub(super) fn read(&mut self, places: Vec<Place>) {
+        if !places.is_empty() {
+            self.effects.push(Effect::Read(places));
+        }
+    }
+
+    pub(super) fn stop(&mut self, places: Vec<Place>, progress: Progress) {
+        if !places.is_empty() {
+            self.effects.push(Effect::Stop(places, progress));
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! The simulation: its clock, the script, and what becomes of the members' effects. It knows no protocol.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::super::Set;
+use super::super::consumer::Place;
+use super::super::error_code::Code;
+use super::super::event_queue::EventQueue;
+use super::cluster::Cluster;
+use super::coordinator::Coordinator;
+use super::led::LeadersClient;
+use super::ledger::{Ledger, Reader};
+use super::member::{AnswerOf, Api, Effect, Event, Member, Start, Step};
+use super::member_ids::MemberIds;
+use super::network::{Network, Sender};
+use super::script::{Action, Message, Race, Script, Timeline};
+use crate::{Error, Result};
+
+/// How long a play may go on after the script's last action: the longest session, plus a rebalance.
+const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
+/// The most events that one member may cause at one instant before the play is declared endless.
+const AT_ONCE: usize = 1_000;
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Todo<T> {
+    /// The script's next action.
+    Script,
+    /// An answer arrives.
+    Arrive,
+    /// A member wakes, unless it has set that timer anew since.
+    Wake(Reader, T),
+}
+
+/// A member of the script, with its latest consumer.
+struct Slot<M: Member> {
+    member: Option<M>,
+    is_alive: bool,
+    /// How many times it has started. Answers to an earlier consumer are dropped.
+    start: u32,
+    /// The timers that are set, each with the number of its event.
+    timers: Vec<(M::Timer, u64)>,
+}
+
+/// A play under way.
+pub(super) struct Simulation<M: Member> {
+    now: i64,
+    queue: EventQueue<Todo<M::Timer>>,
+    /// How many events were scheduled so far. These numbers tell events apart.
+    numbered: u64,
+    actions: VecDeque<(i64, Action)>,
+    until: Option<i64>,
+    members: Vec<Slot<M>>,
+    network: Network<M::Coordinator>,
+    latency_ms: i64,
+    cluster: Cluster,
+    ledger: Ledger,
+    ids: MemberIds,
+    /// All distinct subscriptions so far, so that members can share them.
+    subscriptions: Set<Arc<[u32]>>,
+    race: Race,
+    leaders_client: Option<Box<dyn LeadersClient>>,
+    failures: Vec<(i64, Reader, Code)>,
+    commits: Vec<(i64, Reader, Code)>,
+    messages: Option<Vec<Message>>,
+    /// Where steps put their effects.
+    effects: Vec<Effect<M>>,
+}
+
+impl<M: Member> Simulation<M> {
+    pub(super) fn new(
+        script: Script,
+        coordinator: M::Coordinator,
+        leaders_client: Option<Box<dyn LeadersClient>>,
+    ) -> Self {
+        let mut ledger = Ledger::new(script.keeps_spans);
+        for (topic, (_, count)) in (0..).zip(&script.topics) {
+            for partition in 0..count.unwrap_or(0) {
+                ledger.make((topic, partition.cast_signed()), 0);
+            }
+        }
+        let slot = |_| Slot { member: None, is_alive: false, start: 0, timers: Vec::new() };
+        let mut simulation = Self {
+            now: 0,
+            queue: EventQueue::default(),
+            numbered: 0,
+            actions: script.actions.into(),
+            until: script.until,
+            members: script.clients.iter().map(slot).collect(),
+            network: Network::new(coordinator),
+            latency_ms: script.latency_ms,
+            cluster: Cluster { topics: script.topics, idle_topics: script.idle_topics.into_iter().collect() },
+            ledger,
+            ids: MemberIds::new(script.clients),
+            subscriptions: Set::default(),
+            race: script.race,
+            leaders_client,
+            failures: Vec::new(),
+            commits: Vec::new(),
+            messages: script.keeps_messages.then(Vec::new),
+            effects: Vec::new(),
+        };
+        for place in 0..simulation.actions.len() {
+            simulation.later(simulation.actions[place].0, Todo::Script);
+        }
+        simulation
+    }
+
+    /// Plays the script to its end, or until nothing moves any more.
+    pub(super) fn play(mut self) -> Result<Timeline> {
+        self.tell_topics()?;
+        let last = self.actions.back().map_or(0, |(at, _)| *at);
+        let limit = self.until.unwrap_or(last + AT_MOST_AFTER_MS);
+        let mut at_once = 0;
+        let settled = loop {
+            let queued = self.queue.peek().map(|((at, _), _)| at);
+            let deadline = self.network.coordinator.deadline(queued.unwrap_or(i64::MAX));
+            let Some(next) = queued.into_iter().chain(deadline).min() else { break self.is_at_rest() };
+            if next > self.now {
+                at_once = 0;
+                let settled = self.actions.is_empty() && self.is_at_rest();
+                // Once the group has settled, only heartbeats follow. They matter only if a play with a fixed end keeps
+                // messages.
+                let goes_on = self.until.is_some() && self.messages.is_some();
+                if next > limit || settled && !goes_on {
+                    break settled;
+                }
+            }
+            if at_once > AT_ONCE * (self.members.len() + 1) {
+                return Err(Error::Group(format!("the group does not settle at {next} ms")));
+            }
+            self.now = next;
+            if deadline.is_some_and(|deadline| deadline <= next) {
+                at_once += 1;
+                self.hand_over(M::Coordinator::wait())?;
+            } else if let Some(((_, number), todo)) = self.queue.pop() {
+                at_once += usize::from(self.act(todo, number)?);
+            }
+            at_once += self.deliver()?;
+        };
+        let ended = self.until.unwrap_or(self.now).max(self.now);
+        self.ledger.close(ended);
+        Ok(Timeline {
+            generations: self.network.generations,
+            ledger: self.ledger,
+            failures: self.failures,
+            commits: self.commits,
+            messages: self.messages.unwrap_or_default(),
+            ended,
+            settled,
+            clients: self.ids.into_names(),
+            topics: self.cluster.topics,
+        })
+    }
+
+    fn later(&mut self, at: i64, todo: Todo<M::Timer>) {
+        self.queue.push((at, self.numbered), todo);
+        self.numbered += 1;
+    }
+
+    /// Does what is due. Returns whether that was anything.
+    fn act(&mut self, todo: Todo<M::Timer>, number: u64) -> Result<bool> {
+        match todo {
+            Todo::Script => {
+                if let Some((_, action)) = self.actions.pop_front() {
+                    self.follow(action)?;
+                }
+            }
+            Todo::Arrive => self.network.arrive(),
+            Todo::Wake(reader, timer) => {
+                let timers = &mut self.members[reader as usize].timers;
+                let Some(place) = timers.iter().position(|set| *set == (timer, number)) else {
+                    return Ok(false);
+                };
+                timers.swap_remove(place);
+                self.step(reader, Event::Wake(timer))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Carries out an action of the script.
+    fn follow(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Join(reader, config, topics) => {
+                self.step(reader, Event::Replace)?;
+                let topics = self.subscription(topics);
+                let slot = &mut self.members[reader as usize];
+                slot.start += 1;
+                slot.timers.clear();
+                let start = Start { reader, number: slot.start, config, topics };
+                let (member, effects) = self.sees(|step| M::new(start, step));
+                let slot = &mut self.members[reader as usize];
+                (slot.member, slot.is_alive) = (Some(member), true);
+                self.carry_out(reader, effects)?;
+                self.step(reader, Event::Start)
+            }
+            Action::Leave(reader, operation) => self.step(reader, Event::Close(operation)),
+            Action::Crash(reader) => self.step(reader, Event::Crash),
+            Action::Stall(reader, for_ms) => self.step(reader, Event::Stall(for_ms)),
+            Action::Subscribe(reader, topics) => {
+                let topics = self.subscription(topics);
+                self.step(reader, Event::Subscribe(topics))
+            }
+            Action::Topic(topic, count) => self.change_topic(topic, count),
+            Action::Move => {
+                self.network.move_group(self.now, &self.ids)?;
+                self.send_answers();
+                Ok(())
+            }
+            Action::Leaders(places, has_leader) => self.change_leaders(&places, has_leader),
+            Action::Commit(reader, generation) => self.step(reader, Event::Commit(generation)),
+            Action::Beside => Ok(()),
+        }
+    }
+
+    /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
+    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
+        if let Some(known) = self.subscriptions.get(&topics[..]) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[u32]> = topics.into();
+        self.subscriptions.insert(Arc::clone(&new));
+        new
+    }
+
+    fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {
+        let before = self.cluster.topics[topic as usize].1.unwrap_or(0);
+        self.cluster.topics[topic as usize].1 = count;
+        for partition in before..count.unwrap_or(0) {
+            self.ledger.make((topic, partition.cast_signed()), self.now);
+        }
+        if count.is_none() {
+            for reader in 0..self.members.len() {
+                self.step(u32::try_from(reader).unwrap_or(u32::MAX), Event::Delete(topic))?;
+            }
+        }
+        for partition in count.unwrap_or(0)..before {
+            self.ledger.delete((topic, partition.cast_signed()), self.now);
+        }
+        self.tell_topics()
+    }
+
+    /// A broker learns at once of the cluster's topics.
+    fn tell_topics(&mut self) -> Result<()> {
+        M::Coordinator::topics(&self.cluster.topics).map_or(Ok(()), |request| self.hand_over(request))
+    }
+
+    /// Partitions lose their leader or get a new one. Their readers then read on from the same place.
+    fn change_leaders(&mut self, places: &[Place], has_leader: bool) -> Result<()> {
+        for &place in places {
+            if has_leader {
+                self.ledger.find_leader(place, self.now);
+            } else {
+                self.ledger.lose_leader(place, self.now);
+            }
+        }
+        let readers: BTreeSet<Reader> =
+            places.iter().filter_map(|&place| self.ledger.reader(place)).collect();
+        readers.into_iter().try_for_each(|reader| self.step(reader, Event::Leaders))
+    }
+
+    /// Lets a member see what it may, and returns what it does.
+    fn sees<T>(&mut self, look: impl FnOnce(&mut Step<'_, M>) -> T) -> (T, Vec<Effect<M>>) {
+        let mut step = Step {
+            now: self.now,
+            latency_ms: self.latency_ms,
+            coordinator: &self.network.coordinator,
+            cluster: &self.cluster,
+            ledger: &self.ledger,
+            ids: &mut self.ids,
+            race: &mut self.race,
+            leaders_client: self.leaders_client.as_deref_mut(),
+            effects: std::mem::take(&mut self.effects),
+        };
+        let seen = look(&mut step);
+        (seen, step.effects)
+    }
+
+    /// Something happens to a member. One that has ended notices nothing, but may still be made to commit.
+    fn step(&mut self, reader: Reader, event: Event<M>) -> Result<()> {
+        let slot = &mut self.members[reader as usize];
+        if !slot.is_alive && !matches!(event, Event::Commit(_)) {
+            return Ok(());
+        }
+        let Some(mut member) = slot.member.take() else { return Ok(()) };
+        let (result, effects) = self.sees(|step| member.step(event, step));
+        self.members[reader as usize].member = Some(member);
+        result?;
+        self.carry_out(reader, effects)
+    }
+
+    fn carry_out(&mut self, reader: Reader, mut effects: Vec<Effect<M>>) -> Result<()> {
+        for effect in effects.drain(..) {
+            let slot = &mut self.members[reader as usize];
+            match effect {
+                Effect::Send(sent, request) => {
+                    let sender = Sender { reader, start: slot.start, sent };
+                    self.network.send(self.now, sender, request, &self.ids)?;
+                    self.send_answers();
+                }
+                Effect::Disconnect => self.network.disconnect(reader, slot.start),
+                Effect::Wake(timer, at) => {
+                    slot.timers.retain(|(set, _)| *set != timer);
+                    slot.timers.push((timer, self.numbered));
+                    self.later(at, Todo::Wake(reader, timer));
+                }
+                Effect::Rest(timer) => slot.timers.retain(|(set, _)| *set != timer),
+                Effect::Read(places) => {
+                    for place in places {
+                        self.ledger.begin(place, reader, self.now);
+                    }
+                }
+                Effect::Locate(places, at) => {
+                    for place in places {
+                        self.ledger.locate(place, reader, at);
+                    }
+                }
+                Effect::Stop(places, progress) => {
+                    for place in places {
+                        let displaced = self.ledger.stop(place, reader, progress, self.now);
+                        if let Some(other) = displaced.filter(|other| self.reads(*other, place)) {
+                            self.ledger.begin(place, other, self.now);
+                        }
+                    }
+                }
+                Effect::Commit(by) => self.ledger.commit(reader, by),
+                Effect::Heard(at) => {
+                    if let Some(member) = &slot.member {
+                        self.network.coordinator.heard_of(member.identity().0, at);
+                    }
+                }
+                Effect::End(code) => {
+                    slot.is_alive = false;
+                    slot.timers.clear();
+                    self.failures.extend(code.map(|code| (self.now, reader, code)));
+                }
+            }
+        }
+        self.effects = effects;
+        Ok(())
+    }
+
+    fn reads(&self, reader: Reader, place: Place) -> bool {
+        let slot = &self.members[reader as usize];
+        slot.is_alive && slot.member.as_ref().is_some_and(|member| member.reads(place))
+    }
+
+    /// Hands a request to the coordinator that no member sends.
+    fn hand_over(&mut self, request: <M::Coordinator as Coordinator>::Request) -> Result<()> {
+        self.network.hand_over(self.now, request, None, &self.ids)?;
+        self.send_answers();
+        Ok(())
+    }
+
+    /// Sends the coordinator's new answers on their way. An answer that changes nothing is there at once.
+    fn send_answers(&mut self) {
+        while let Some((sender, answer)) = self.network.answered.pop_front() {
+            let Sender { reader, sent, .. } = sender;
+            if matches!(sent.api, Api::OffsetCommit | Api::ScriptCommit)
+                && M::Coordinator::code(&answer) == Code::None
+            {
+                self.ledger.commit(reader, sent.read);
+            }
+            let member = self.members[reader as usize].member.as_ref();
+            let awaits = member.is_some_and(|member| member.awaits(sent, &answer));
+            if self.latency_ms > 0 && awaits {
+                self.network.depart(sender, answer);
+                self.later(self.now + self.latency_ms, Todo::Arrive);
+            } else {
+                self.network.arrive_at_once(sender, answer);
+            }
+        }
+    }
+
+    /// Hands each answer that has arrived to the member that asked. Returns how many there were.
+    fn deliver(&mut self) -> Result<usize> {
+        let mut count = 0;
+        while let Some((sender, answer)) = self.network.next_arrived() {
+            count += 1;
+            if count > AT_ONCE * (self.members.len() + 1) {
+                return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));
+            }
+            let Sender { reader, start, sent } = sender;
+            self.note(sender, &answer);
+            if sent.api == Api::ScriptCommit {
+                self.commits.push((self.now, reader, M::Coordinator::code(&answer)));
+            } else if self.members[reader as usize].start == start {
+                self.step(reader, Event::Answer(sent, answer))?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Keeps an answer as a message.
+    fn note(&mut self, Sender { reader, sent, .. }: Sender, answer: &AnswerOf<M>) {
+        let (Some(messages), Some(member)) = (&mut self.messages, &self.members[reader as usize].member)
+        else {
+            return;
+        };
+        if sent.api == Api::OffsetCommit {
+            return;
+        }
+        let (id, generation) = member.identity();
+        let mut message = Message {
+            at: self.now,
+            client: reader,
+            request: sent.api.name(),
+            code: M::Coordinator::code(answer),
+            generation,
+            member: Arc::clone(id),
+            leader: None,
+            members: 0,
+        };
+        M::Coordinator::describe(answer, &mut message);
+        messages.push(message);
+    }
+
+    /// Whether nothing more will change by itself.
+    fn is_at_rest(&self) -> bool {
+        let mut alive =
+            self.members.iter().filter(|slot| slot.is_alive).filter_map(|slot| slot.member.as_ref());
+        self.network.is_quiet()
+            && self.network.coordinator.is_at_rest(alive.clone().count())
+            && alive.all(|member| member.is_at_rest(&self.network.coordinator, &self.cluster))
+    }
+}
