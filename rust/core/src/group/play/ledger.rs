@@ -112,13 +112,10 @@ impl Ledger {
         }
     }
 
-    /// The current readers of all partitions.
+    /// The readers of all spans and partitions.
     pub(super) fn readers(&mut self) -> impl Iterator<Item = &mut Reader> {
-        self.readings
-            .iter_mut()
-            .flatten()
-            .filter_map(|reading| reading.reader.as_mut())
-            .map(|(reader, _)| reader)
+        let readings = self.readings.iter_mut().flatten().filter_map(|reading| reading.reader.as_mut());
+        self.spans.iter_mut().map(|span| &mut span.reader).chain(readings.map(|(reader, _)| reader))
     }
 
     /// The current reader of a partition.
@@ -159,11 +156,11 @@ impl Ledger {
     }
 
     /// A member begins to read a partition. Whoever reads it may not have noticed yet that it has lost it.
-    pub(super) fn begin(&mut self, place: Place, reader: Reader, at: i64) {
+    pub(super) fn begin(&mut self, place: Place, reader: Reader, member: Reader, at: i64) {
         if let Some(other) = self.reader(place).filter(|other| *other != reader) {
             self.displaced.insert(place, other);
         }
-        self.take(place, reader, reader, at);
+        self.take(place, reader, member, at);
     }
 
     /// All that a member has read up to a time is committed.

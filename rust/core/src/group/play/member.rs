@@ -76,7 +76,7 @@ pub(super) enum Event<M: Member> {
     Commit(Option<i32>),
     /// Its application closes it, as `CloseOptions` says: it leaves the group, stays in it, or does what is the default.
     Close(Option<bool>),
-    /// Its application starts it again while it is still closing.
+    /// Its member of the script starts anew. If it has not ended yet, it ends, or goes on with closing.
     Replace,
     /// It vanishes.
     Crash,
@@ -87,8 +87,6 @@ pub(super) enum Event<M: Member> {
 pub(super) enum Effect<M: Member> {
     /// It sends a request to the coordinator.
     Send(Sent, RequestOf<M>),
-    /// It drops its connection to the coordinator, with all that is under way.
-    Disconnect,
     /// Wakes it at a time, and not when that timer was set for before.
     Wake(M::Timer, i64),
     /// Takes a timer back.

@@ -19,32 +19,30 @@
 //! | `network_thread` | the turns of KIP-848's network thread |
 //! | `heartbeat_request_manager` | KIP-848's heartbeats |
 
-#[expect(dead_code, reason = "KIP-848 members come next")]
 mod application;
 mod classic_member;
 mod cluster;
+mod consumer_member;
 mod coordinator;
 mod led;
 mod ledger;
-#[expect(dead_code, reason = "KIP-848 members come next")]
 mod member;
 mod member_ids;
 mod network;
 mod script;
 mod simulation;
-#[expect(dead_code, reason = "KIP-848 members come next")]
 mod subscription_state;
 mod sums;
-mod world;
 
 pub use led::{LeadersClient, Led, LedMember};
 pub use ledger::{Ledger, Reader, Reading, Span};
 pub use script::{Action, Consumer, Generation, Message, Protocol, Race, Script, Timeline};
 pub use sums::{Changes, Unread};
 
-use super::classic;
+use super::{classic, consumer};
 use crate::Result;
 use classic_member::{ClassicCoordinator, ClassicMember};
+use consumer_member::{ConsumerCoordinator, ConsumerMember};
 use simulation::Simulation;
 
 /// Plays a script to its end.
@@ -72,6 +70,9 @@ fn simulate(script: Script, leaders_client: Option<Box<dyn LeadersClient>>) -> R
             let coordinator = ClassicCoordinator::new(classic::Group::new(config));
             Simulation::<ClassicMember>::new(script, coordinator, leaders_client).play()
         }
-        Protocol::Consumer(_) => world::World::new(script).play(),
+        Protocol::Consumer(config) => {
+            let coordinator = ConsumerCoordinator { group: consumer::Group::new(config) };
+            Simulation::<ConsumerMember>::new(script, coordinator, leaders_client).play()
+        }
     }
 }

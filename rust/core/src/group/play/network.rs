@@ -132,18 +132,6 @@ impl<C: Coordinator> Network<C> {
         Ok(())
     }
 
-    /// Drops a consumer's connection, with its requests and the answers to it.
-    pub(super) fn disconnect(&mut self, reader: Reader, start: u32) {
-        let is_its = |sender: &Sender| (sender.reader, sender.start) == (reader, start);
-        self.connections.remove(&(reader, start));
-        self.waiting.retain(|_, sender| !is_its(sender));
-        for (sender, _) in &mut self.under_way {
-            if is_its(sender) {
-                sender.start = u32::MAX;
-            }
-        }
-    }
-
     /// An answer sets out. It arrives at the next call of `arrive` that is left for it.
     pub(super) fn depart(&mut self, sender: Sender, answer: C::Answer) {
         self.under_way.push_back((sender, answer));

@@ -33,7 +33,7 @@ enum Todo<T> {
     Wake(Reader, T),
 }
 
-/// A member of the script, with its latest consumer.
+/// A consumer.
 struct Slot<M: Member> {
     member: Option<M>,
     is_alive: bool,
@@ -41,6 +41,12 @@ struct Slot<M: Member> {
     start: u32,
     /// The timers that are set, each with the number of its event.
     timers: Vec<(M::Timer, u64)>,
+}
+
+impl<M: Member> Slot<M> {
+    fn new(start: u32) -> Self {
+        Self { member: None, is_alive: false, start, timers: Vec::new() }
+    }
 }
 
 /// A play under way.
@@ -51,7 +57,12 @@ pub(super) struct Simulation<M: Member> {
     numbered: u64,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
+    /// First one consumer of each member of the script, then those that started before their predecessor had closed.
     members: Vec<Slot<M>>,
+    /// By consumer, its member of the script.
+    owners: Vec<Reader>,
+    /// By member of the script, its latest consumer.
+    latest: Vec<Reader>,
     network: Network<M::Coordinator>,
     latency_ms: i64,
     cluster: Cluster,
@@ -80,14 +91,16 @@ impl<M: Member> Simulation<M> {
                 ledger.make((topic, partition.cast_signed()), 0);
             }
         }
-        let slot = |_| Slot { member: None, is_alive: false, start: 0, timers: Vec::new() };
+        let members = || (0..).zip(&script.clients).map(|(reader, _)| reader);
         let mut simulation = Self {
             now: 0,
             queue: EventQueue::default(),
             numbered: 0,
             actions: script.actions.into(),
             until: script.until,
-            members: script.clients.iter().map(slot).collect(),
+            members: members().map(|_| Slot::new(0)).collect(),
+            owners: members().collect(),
+            latest: members().collect(),
             network: Network::new(coordinator),
             latency_ms: script.latency_ms,
             cluster: Cluster { topics: script.topics, idle_topics: script.idle_topics.into_iter().collect() },
@@ -141,6 +154,9 @@ impl<M: Member> Simulation<M> {
         };
         let ended = self.until.unwrap_or(self.now).max(self.now);
         self.ledger.close(ended);
+        if self.owners.len() > self.latest.len() {
+            self.ledger.readers().for_each(|reader| *reader = self.owners[*reader as usize]);
+        }
         Ok(Timeline {
             generations: self.network.generations,
             ledger: self.ledger,
@@ -181,15 +197,20 @@ impl<M: Member> Simulation<M> {
     }
 
     /// Carries out an action of the script.
-    fn follow(&mut self, action: Action) -> Result<()> {
+    fn follow(&mut self, mut action: Action) -> Result<()> {
+        if let Some(reader) = action.member() {
+            *reader = self.latest[*reader as usize];
+        }
         match action {
             Action::Join(reader, config, topics) => {
                 self.step(reader, Event::Replace)?;
+                let reader = self.successor(reader);
                 let topics = self.subscription(topics);
                 let slot = &mut self.members[reader as usize];
                 slot.start += 1;
                 slot.timers.clear();
-                let start = Start { reader, number: slot.start, config, topics };
+                let start =
+                    Start { reader: self.owners[reader as usize], number: slot.start, config, topics };
                 let (member, effects) = self.sees(|step| M::new(start, step));
                 let slot = &mut self.members[reader as usize];
                 (slot.member, slot.is_alive) = (Some(member), true);
@@ -213,6 +234,19 @@ impl<M: Member> Simulation<M> {
             Action::Commit(reader, generation) => self.step(reader, Event::Commit(generation)),
             Action::Beside => Ok(()),
         }
+    }
+
+    /// The consumer that a member starts as: the one that it was, or a new one if that is still closing.
+    fn successor(&mut self, reader: Reader) -> Reader {
+        let Slot { is_alive, start, .. } = self.members[reader as usize];
+        if !is_alive {
+            return reader;
+        }
+        let (owner, successor) = (self.owners[reader as usize], self.members.len());
+        self.members.push(Slot::new(start));
+        self.owners.push(owner);
+        self.latest[owner as usize] = u32::try_from(successor).unwrap_or(u32::MAX);
+        self.latest[owner as usize]
     }
 
     /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
@@ -300,7 +334,6 @@ impl<M: Member> Simulation<M> {
                     self.network.send(self.now, sender, request, &self.ids)?;
                     self.send_answers();
                 }
-                Effect::Disconnect => self.network.disconnect(reader, slot.start),
                 Effect::Wake(timer, at) => {
                     slot.timers.retain(|(set, _)| *set != timer);
                     slot.timers.push((timer, self.numbered));
@@ -309,7 +342,7 @@ impl<M: Member> Simulation<M> {
                 Effect::Rest(timer) => slot.timers.retain(|(set, _)| *set != timer),
                 Effect::Read(places) => {
                     for place in places {
-                        self.ledger.begin(place, reader, self.now);
+                        self.ledger.begin(place, reader, self.owners[reader as usize], self.now);
                     }
                 }
                 Effect::Locate(places, at) => {
@@ -321,7 +354,7 @@ impl<M: Member> Simulation<M> {
                     for place in places {
                         let displaced = self.ledger.stop(place, reader, progress, self.now);
                         if let Some(other) = displaced.filter(|other| self.reads(*other, place)) {
-                            self.ledger.begin(place, other, self.now);
+                            self.ledger.begin(place, other, self.owners[other as usize], self.now);
                         }
                     }
                 }
@@ -334,7 +367,7 @@ impl<M: Member> Simulation<M> {
                 Effect::End(code) => {
                     slot.is_alive = false;
                     slot.timers.clear();
-                    self.failures.extend(code.map(|code| (self.now, reader, code)));
+                    self.failures.extend(code.map(|code| (self.now, self.owners[reader as usize], code)));
                 }
             }
         }
@@ -385,7 +418,7 @@ impl<M: Member> Simulation<M> {
             let Sender { reader, start, sent } = sender;
             self.note(sender, &answer);
             if sent.api == Api::ScriptCommit {
-                self.commits.push((self.now, reader, M::Coordinator::code(&answer)));
+                self.commits.push((self.now, self.owners[reader as usize], M::Coordinator::code(&answer)));
             } else if self.members[reader as usize].start == start {
                 self.step(reader, Event::Answer(sent, answer))?;
             }
@@ -405,7 +438,7 @@ impl<M: Member> Simulation<M> {
         let (id, generation) = member.identity();
         let mut message = Message {
             at: self.now,
-            client: reader,
+            client: self.owners[reader as usize],
             request: sent.api.name(),
             code: M::Coordinator::code(answer),
             generation,

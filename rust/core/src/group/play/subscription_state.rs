@@ -84,9 +84,9 @@ impl SubscriptionState {
         if reads_again {
             step.read(again);
         }
-        let foreign =
+        let foreign: Vec<Place> =
             self.assigned.iter().copied().filter(|place| !self.returns_records_of(place.0)).collect();
-        self.hold_back(foreign, progress, step);
+        self.hold_back(&foreign, progress, step);
     }
 
     fn returns_records_of(&self, topic: u32) -> bool {
@@ -121,11 +121,11 @@ impl SubscriptionState {
     /// Stops returning records of some of its partitions.
     pub(super) fn hold_back<M: Member>(
         &mut self,
-        places: Vec<Place>,
+        places: &[Place],
         progress: Progress,
         step: &mut Step<'_, M>,
     ) {
-        let new = beyond(&places, &self.held_back);
+        let new = beyond(places, &self.held_back);
         insert(&mut self.held_back, new.clone());
         step.stop(new, progress);
     }
@@ -133,7 +133,7 @@ impl SubscriptionState {
     /// Stops returning records of any of its partitions.
     pub(super) fn hold_back_all<M: Member>(&mut self, progress: Progress, step: &mut Step<'_, M>) {
         if self.held_back.len() < self.assigned.len() {
-            self.hold_back(self.assigned.clone(), progress, step);
+            self.hold_back(&self.assigned.clone(), progress, step);
         }
     }
 
