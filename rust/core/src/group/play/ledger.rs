@@ -62,8 +62,6 @@ pub struct Ledger {
     began: bool,
     /// By member, up to when all that it has read is committed.
     committed: Map<Reader, i64>,
-    /// By partition, the reader that another member displaced, perhaps without a right to it.
-    displaced: Map<Place, Reader>,
 }
 
 impl Ledger {
@@ -155,37 +153,17 @@ impl Ledger {
         reading.located = at;
     }
 
-    /// A member begins to read a partition. Whoever reads it may not have noticed yet that it has lost it.
-    pub(super) fn begin(&mut self, place: Place, reader: Reader, member: Reader, at: i64) {
-        if let Some(other) = self.reader(place).filter(|other| *other != reader) {
-            self.displaced.insert(place, other);
-        }
-        self.take(place, reader, member, at);
-    }
-
     /// All that a member has read up to a time is committed.
     pub(super) fn commit(&mut self, reader: Reader, by: i64) {
         let committed = self.committed.entry(reader).or_insert(by);
         *committed = by.max(*committed);
     }
 
-    /// A member stops reading a partition. Returns the member that it had displaced there: if that still owns the
-    /// partition, it reads on.
-    pub(super) fn stop(
-        &mut self,
-        place: Place,
-        reader: Reader,
-        progress: Progress,
-        at: i64,
-    ) -> Option<Reader> {
-        let reads = self.reader(place) == Some(reader);
+    /// A member stops reading a partition.
+    pub(super) fn stop(&mut self, place: Place, reader: Reader, progress: Progress, at: i64) {
         let committed =
             self.committed.get(&reader).map_or(progress.committed, |it| progress.committed.max(*it));
         self.release(place, reader, progress.read, committed, at);
-        if self.displaced.is_empty() {
-            return None;
-        }
-        self.displaced.remove(&place).filter(|other| reads && *other != reader)
     }
 
     /// A reader knows only at `at` from which offset to read a partition.

@@ -39,9 +39,6 @@ pub(super) trait Member: Sized {
     /// Whether the time that an answer takes makes a difference to it.
     fn awaits(&self, sent: Sent, answer: &AnswerOf<Self>) -> bool;
 
-    /// Whether it would read a partition if no other member did.
-    fn reads(&self, place: Place) -> bool;
-
     /// Whether nothing will change for it by itself.
     fn is_at_rest(&self, coordinator: &Self::Coordinator, cluster: &Cluster) -> bool;
 }
@@ -76,8 +73,6 @@ pub(super) enum Event<M: Member> {
     Commit(Option<i32>),
     /// Its application closes it, as `CloseOptions` says: it leaves the group, stays in it, or does what is the default.
     Close(Option<bool>),
-    /// Its member of the script starts anew. If it has not ended yet, it ends, or goes on with closing.
-    Replace,
     /// It vanishes.
     Crash,
 }
@@ -208,5 +203,51 @@ impl<M: Member> Step<'_, M> {
         if !places.is_empty() {
             self.effects.push(Effect::Stop(places, progress));
         }
+    }
+}
+
+/// What members see in tests, without a simulation.
+#[cfg(test)]
+pub(super) struct Scene<C> {
+    pub coordinator: C,
+    pub cluster: Cluster,
+    pub ledger: Ledger,
+    ids: MemberIds,
+    race: Race,
+}
+
+#[cfg(test)]
+impl<C: Coordinator> Scene<C> {
+    /// A topic with so many partitions, and a member.
+    pub(super) fn new(coordinator: C, partitions: u32) -> Self {
+        let topics = vec![("t".into(), Some(partitions))];
+        Self {
+            coordinator,
+            cluster: Cluster { topics, idle_topics: super::super::Set::default() },
+            ledger: Ledger::new(true),
+            ids: MemberIds::new(vec!["m".into()]),
+            race: Race::Slow,
+        }
+    }
+
+    /// What `act` does at a time, with the effects.
+    pub(super) fn at<M: Member<Coordinator = C>, T>(
+        &mut self,
+        now: i64,
+        act: impl FnOnce(&mut Step<'_, M>) -> T,
+    ) -> (T, Vec<Effect<M>>) {
+        let mut step = Step {
+            now,
+            latency_ms: 10,
+            coordinator: &self.coordinator,
+            cluster: &self.cluster,
+            ledger: &self.ledger,
+            ids: &mut self.ids,
+            race: &mut self.race,
+            leaders_client: None,
+            effects: Vec::new(),
+        };
+        let done = act(&mut step);
+        (done, step.effects)
     }
 }

@@ -93,7 +93,7 @@ impl SubscriptionState {
         self.returns_all || self.subscribes(topic)
     }
 
-    /// From now on, it has exactly these partitions, which are sorted. Returns those of them that are new.
+    /// From now on, it has exactly these partitions, which are sorted. Returns those that are new.
     pub(super) fn assign<M: Member>(
         &mut self,
         places: Vec<Place>,
@@ -107,14 +107,14 @@ impl SubscriptionState {
         self.held_back.retain(keep);
         self.initializing.retain(keep);
         self.assigned = places;
-        if !added.is_empty() {
-            self.initializing.extend_from_slice(&added);
-            self.initializing.sort_unstable();
-            let (read, foreign): (Vec<Place>, Vec<Place>) =
-                added.iter().partition(|place| self.returns_records_of(place.0));
-            step.read(read);
-            insert(&mut self.held_back, foreign);
+        if added.is_empty() {
+            return added;
         }
+        let foreign: Vec<Place> =
+            added.iter().copied().filter(|place| !self.returns_records_of(place.0)).collect();
+        insert(&mut self.initializing, added.clone());
+        step.read(beyond(&added, &foreign));
+        insert(&mut self.held_back, foreign);
         added
     }
 
@@ -126,8 +126,8 @@ impl SubscriptionState {
         step: &mut Step<'_, M>,
     ) {
         let new = beyond(places, &self.held_back);
-        insert(&mut self.held_back, new.clone());
-        step.stop(new, progress);
+        step.stop(new.clone(), progress);
+        insert(&mut self.held_back, new);
     }
 
     /// Stops returning records of any of its partitions.
@@ -135,6 +135,11 @@ impl SubscriptionState {
         if self.held_back.len() < self.assigned.len() {
             self.hold_back(&self.assigned.clone(), progress, step);
         }
+    }
+
+    /// Whether it returns records of one of its partitions, once it knows from where to read it.
+    pub(super) fn returns(&self, place: Place) -> bool {
+        self.assigned.binary_search(&place).is_ok() && self.held_back.binary_search(&place).is_err()
     }
 
     /// The partitions whose positions it has yet to find.
@@ -155,11 +160,6 @@ impl SubscriptionState {
     /// Whether it knows the position of any of its partitions, and so has something to commit (`allConsumed`).
     pub(super) fn has_positions(&self) -> bool {
         self.assigned.len() > self.initializing.len()
-    }
-
-    /// Whether it returns records of one of its partitions, once it knows from where to read it.
-    pub(super) fn returns(&self, place: Place) -> bool {
-        self.assigned.binary_search(&place).is_ok() && self.held_back.binary_search(&place).is_err()
     }
 
     /// The partitions that it fetches (`fetchablePartitions`).

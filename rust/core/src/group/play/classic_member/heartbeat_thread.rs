@@ -127,9 +127,9 @@ impl ClassicMember {
         self.app.poll_ms() >= self.config.max_poll_interval_ms
     }
 
-    /// When `max.poll.interval.ms` is over, by the passes up to `now`.
+    /// When `max.poll.interval.ms` is over, by the polls up to `now`.
     fn poll_interval_ends(&self, now: i64) -> i64 {
-        self.app.last_pass(now, self.is_busy).max(self.polled) + self.config.max_poll_interval_ms
+        self.app.last_poll(now) + self.config.max_poll_interval_ms
     }
 
     /// Wakes the thread when `max.poll.interval.ms` runs out, if the application will not have polled again by then.
@@ -140,8 +140,7 @@ impl ClassicMember {
             None if self.polls_too_seldom() => i64::MAX,
             None => self.app.in_callback(now).unwrap_or(i64::MIN),
         };
-        // A call that is under way goes on, with its passes.
-        let ends = self.poll_interval_ends(now.max(self.app.end_of_last(now)));
+        let ends = self.poll_interval_ends(now);
         if polls_again > ends {
             step.wake(Timer::PollInterval, ends);
         }
@@ -149,18 +148,16 @@ impl ClassicMember {
 
     /// `handlePollTimeoutExpiry`: a dynamic member leaves the group; a static one just falls silent. Either forgets its
     /// ID, and returns no more records of its partitions.
-    pub(super) fn expire_poll_interval(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
+    pub(super) fn expire_poll_interval(&mut self, step: &mut ClassicStep<'_>) {
         if self.heartbeats.looked.is_none() || self.poll_interval_ends(step.now) > step.now {
-            return Ok(());
+            return;
         }
-        self.handle_answers(step)?;
         if !self.is_static() && !self.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&self.id), None)]);
             step.send(self.sent(Api::LeaveGroup, step.now), leave);
         }
         self.reset_state(true, step);
         self.poll_next(step.now, step);
-        Ok(())
     }
 }
 

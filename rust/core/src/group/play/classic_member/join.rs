@@ -108,7 +108,6 @@ impl ClassicMember {
                 owned: Arc::clone(&owned),
                 generation: self.generation,
                 remembers: assignor.remembers().then(|| (Arc::clone(&last.places), last.generation)),
-                user_data: if assignor.is_cooperative() { self.cooperative_generation } else { -1 },
                 client: Arc::clone(&self.config.client),
             };
             (Arc::clone(name), subscription)
@@ -140,12 +139,7 @@ impl ClassicMember {
         step: &mut ClassicStep<'_>,
     ) -> Result<()> {
         match joined.code {
-            Code::None if self.state == MemberState::PreparingRebalance => {}
-            Code::None => {
-                // `UnjoinedGroupException`: the member tries the rebalance again.
-                self.join_future = JoinFuture::Failed(Code::NotCoordinator);
-                return Ok(());
-            }
+            Code::None => {}
             Code::MemberIdRequired => {
                 self.becomes(joined.member, -1);
                 self.join_future = JoinFuture::Failed(Code::MemberIdRequired);

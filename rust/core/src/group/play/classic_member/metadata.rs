@@ -108,12 +108,10 @@ impl ClassicMember {
     pub(super) fn ask_for_metadata(&mut self, step: &mut ClassicStep<'_>) {
         let network_at = self.has_network_at(step.now);
         match &self.metadata.stage {
-            Stage::Asked(_) if network_at <= step.now => {
+            Stage::Asked(_) => {
                 self.let_thread_look(step);
                 self.see_metadata(step);
             }
-            // A stall has begun since.
-            Stage::Asked(_) => step.wake(Timer::Metadata, network_at),
             Stage::Rests | Stage::Expired if network_at > step.now => {
                 self.metadata.stage = Stage::Expired;
                 step.wake(Timer::Metadata, network_at);
@@ -137,10 +135,7 @@ impl ClassicMember {
         self.ask_later(step);
         if self.watches_topics && before != self.metadata.seen {
             self.has_seen_changes = true;
-            // An application that did not ask in a `poll()` of its own has already had the pass of this instant.
-            let asked_at = answer.comes_at - ANSWERS_MS;
-            let has_polled = self.is_busy && self.app.next_poll(asked_at) != asked_at;
-            self.poll_next(step.now + i64::from(has_polled), step);
+            self.poll_next(step.now + i64::from(self.is_busy), step);
         }
     }
 

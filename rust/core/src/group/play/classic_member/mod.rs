@@ -8,7 +8,7 @@
 //! Two threads share the member: the application, in `poll()`, and the heartbeat thread. Whichever has the network first
 //! handles an answer that has come. Both are played, but not which of them is first within a few milliseconds.
 
-mod close;
+mod calls;
 mod coordinator;
 mod heartbeat_thread;
 mod join;
@@ -18,12 +18,13 @@ mod poll;
 mod positions;
 mod rebalance;
 mod subscription;
+#[cfg(test)]
+mod tests;
 
 pub(super) use coordinator::ClassicCoordinator;
 use heartbeat_thread::HeartbeatThread;
 use leader::Elected;
 use metadata::Metadata;
-use positions::Positions;
 pub(super) use subscription::Subscription;
 
 use std::collections::VecDeque;
@@ -155,7 +156,8 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are done.
     callbacks_done: u8,
     heartbeats: HeartbeatThread,
-    positions: Positions,
+    /// When the answer comes about the positions of new partitions, if it has asked for them.
+    positions_at: Option<i64>,
     metadata: Metadata,
     /// If it leads and waits for an answer about the topics: its answer to `JoinGroup`.
     elected: Option<Elected>,
@@ -166,14 +168,10 @@ pub(super) struct ClassicMember {
     /// Whether it has seen the topics change since it made the last assignment.
     has_seen_changes: bool,
     named: NamedAssignor,
-    /// The generation of the last assignment by Java's `cooperative-sticky`.
-    cooperative_generation: i32,
     /// The last assignment, which `sticky` remembers.
     last_assignment: GenerationAssignment,
     /// When its timer of automatic commits started.
     commits_since: i64,
-    /// When it last began a pass of `poll()` to do something (`Heartbeat.pollTimer`).
-    polled: i64,
     closing: Option<Closing>,
     /// What `close()` is to do that waits for the end of a callback.
     close_later: Option<bool>,
@@ -212,17 +210,15 @@ impl Member for ClassicMember {
             commit: None,
             callbacks_done: 0,
             heartbeats: HeartbeatThread::default(),
-            positions: Positions::default(),
+            positions_at: None,
             metadata: Metadata::default(),
             elected: None,
             is_leader: false,
             watches_topics: false,
             has_seen_changes: false,
             named: NamedAssignor::default(),
-            cooperative_generation: -1,
             last_assignment: GenerationAssignment { places: Arc::new([]), generation: -1 },
             commits_since: step.now,
-            polled: i64::MIN,
             closing: None,
             close_later: None,
             error: None,
@@ -237,12 +233,12 @@ impl Member for ClassicMember {
             Event::Wake(Timer::Poll) => return self.pass(step),
             Event::Wake(Timer::Heartbeat) => self.send_heartbeat(step),
             Event::Wake(Timer::Answers) => return self.look_for_answers(step),
-            Event::Wake(Timer::PollInterval) => return self.expire_poll_interval(step),
+            Event::Wake(Timer::PollInterval) => self.expire_poll_interval(step),
             Event::Wake(Timer::Metadata) => self.ask_for_metadata(step),
             Event::Wake(Timer::Elected) => return self.elected(step),
             Event::Wake(Timer::Stall) => self.resume(step),
             Event::Wake(Timer::Close) => return self.close(self.close_later, step),
-            Event::Wake(Timer::Closed) | Event::Replace => self.closed(step),
+            Event::Wake(Timer::Closed) => self.closed(step),
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
             Event::Stall(for_ms) => self.stall(for_ms, step),
             Event::Subscribe(topics) => self.subscribe(topics, step),
@@ -269,10 +265,6 @@ impl Member for ClassicMember {
             },
             Response::Joined(_) | Response::Synced { .. } => true,
         }
-    }
-
-    fn reads(&self, place: Place) -> bool {
-        self.subscriptions.returns(place)
     }
 
     fn is_at_rest(&self, coordinator: &ClassicCoordinator, cluster: &Cluster) -> bool {
@@ -327,13 +319,8 @@ impl ClassicMember {
 
     /// From now on, it has exactly these partitions, which are sorted.
     fn assign(&mut self, places: Vec<Place>, step: &mut ClassicStep<'_>) {
-        let before = self.subscriptions.initializing().len();
-        let added = self.subscriptions.assign(places, self.progress(step.now), step);
-        let lost = self.subscriptions.initializing().len() < before + added.len();
-        if !added.is_empty() || self.subscriptions.initializing().is_empty() {
-            self.positions = Positions::default();
-        } else if lost {
-            self.positions.forget_request();
+        if !self.subscriptions.assign(places, self.progress(step.now), step).is_empty() {
+            self.positions_at = None;
         }
         self.see_records(step);
     }
@@ -346,35 +333,6 @@ impl ClassicMember {
             self.is_busy = is_busy;
             self.schedule_heartbeat(step);
         }
-    }
-
-    fn stall(&mut self, for_ms: i64, step: &mut ClassicStep<'_>) {
-        step.wake(Timer::Stall, self.app.stalls(step.now, for_ms));
-        self.schedule_heartbeat(step);
-        self.limit_poll_interval(step);
-    }
-
-    /// Ends a stall: the application polls, and this poll commits what it had read before the stall.
-    fn resume(&mut self, step: &mut ClassicStep<'_>) {
-        let now = step.now;
-        let Some(stall) = self.app.resumes(now) else {
-            self.poll_next(now, step);
-            return;
-        };
-        if self.auto_commits() {
-            step.commit(stall.since);
-            self.commits_since = now;
-        }
-        self.poll_at(now, step);
-    }
-
-    fn subscribe(&mut self, topics: Arc<[u32]>, step: &mut ClassicStep<'_>) {
-        // A consumer that has lost its membership returns no records before it has joined again.
-        let (reads_again, progress) = (self.generation >= 0, self.progress(step.now));
-        self.subscriptions.subscribe(topics, reads_again, progress, step);
-        self.refresh_metadata(step);
-        self.see_records(step);
-        self.poll_next(step.now, step);
     }
 
     /// Calls the listener, if there is one. Returns whether the callback keeps the application.

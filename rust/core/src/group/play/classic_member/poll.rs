@@ -5,7 +5,7 @@ use super::super::super::classic::Response;
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
 use super::super::member::{AnswerOf, Api, Sent};
-use super::{ClassicMember, ClassicStep, JoinFuture, JoinPrepare, Timer};
+use super::{ClassicMember, ClassicStep, JoinFuture, Timer};
 use crate::Result;
 
 impl ClassicMember {
@@ -26,28 +26,21 @@ impl ClassicMember {
 
     /// Whether the application has something to do in a pass.
     fn has_work(&self) -> bool {
-        let awaits_commit = self.join_prepare == JoinPrepare::Commits && self.commit.is_none();
         let rejoins = match self.join_future {
             JoinFuture::Done(_) | JoinFuture::Failed(_) => true,
             JoinFuture::Pending => false,
-            JoinFuture::None => {
-                let changed = self.has_seen_changes || !self.subscriptions.is_sent();
-                !awaits_commit && (self.rejoin_needed || changed)
-            }
+            JoinFuture::None => self.rejoin_needed || self.has_seen_changes || !self.subscriptions.is_sent(),
         };
         rejoins || self.error.is_some() || !self.inbox.is_empty() || self.polls_too_seldom()
     }
 
-    /// A scheduled pass. In a stall, there is one only if the stall began inside of `poll()`, and a callback keeps the
-    /// application from it.
+    /// A scheduled pass. In a stall there is none, and a callback puts it off.
     pub(super) fn pass(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         self.next_pass = None;
-        let now = step.now;
-        let is_inside = !self.is_busy && self.app.is_inside(now) || self.app.has_called_back(now);
-        if self.closing.is_some() || self.app.stall().is_some() && !is_inside {
+        if self.closing.is_some() || self.app.stall().is_some() {
             return Ok(());
         }
-        if let Some(until) = self.app.in_callback(now) {
+        if let Some(until) = self.app.in_callback(step.now) {
             self.poll_at(until, step);
             return Ok(());
         }
@@ -76,9 +69,6 @@ impl ClassicMember {
             self.end(Some(code), step);
             return Ok(());
         }
-        if now < self.app.end_of_last(now) {
-            self.polled = now;
-        }
         let has_joined = self.join_group_if_needed(step)?;
         if step.has_ended() || !has_joined && self.await_coordinator(step) {
             return Ok(());
@@ -94,16 +84,13 @@ impl ClassicMember {
         Ok(())
     }
 
-    /// `ensureCoordinatorReady`: whether the application has yet to find the coordinator. If this `poll()` ends first,
-    /// the next one starts over.
+    /// `ensureCoordinatorReady`: whether the application has yet to find the coordinator.
     fn await_coordinator(&mut self, step: &mut ClassicStep<'_>) -> bool {
-        let finds_at = self.finds_coordinator_at;
-        if finds_at <= step.now {
-            return false;
+        let awaits = self.finds_coordinator_at > step.now;
+        if awaits {
+            self.poll_at(self.finds_coordinator_at, step);
         }
-        let waits = self.app.is_inside(finds_at);
-        self.poll_at(if waits { finds_at } else { self.app.next_pass(finds_at, false) }, step);
-        true
+        awaits
     }
 
     /// Whether an idle `poll()` ends at this instant. Answers that come now are handled, but cause no further pass.

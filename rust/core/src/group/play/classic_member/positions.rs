@@ -3,22 +3,6 @@
 use super::super::super::consumer::Place;
 use super::{ClassicMember, ClassicStep};
 
-/// A request for the positions of the partitions that lack one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Positions {
-    /// When the answer comes.
-    comes_at: Option<i64>,
-    /// The generation in which it was asked for. In another one it is of no use
-    /// (`PendingCommittedOffsetRequest.sameRequest`).
-    generation: i32,
-}
-
-impl Positions {
-    pub(super) fn forget_request(&mut self) {
-        self.comes_at = None;
-    }
-}
-
 impl ClassicMember {
     /// `updateFetchPositions`: asks for the positions of new partitions, or takes them. It waits for the answer if that
     /// comes before `poll()` ends.
@@ -26,10 +10,7 @@ impl ClassicMember {
         if self.subscriptions.initializing().is_empty() {
             return;
         }
-        if self.positions.generation != self.generation {
-            self.positions = Positions { comes_at: None, generation: self.generation };
-        }
-        let comes_at = *self.positions.comes_at.get_or_insert(step.now + step.latency_ms);
+        let comes_at = *self.positions_at.get_or_insert(step.now + step.latency_ms);
         if comes_at <= step.now {
             self.take_positions(step);
         } else if comes_at <= self.app.end_of_last(step.now) {
@@ -41,28 +22,23 @@ impl ClassicMember {
 
     /// Whether the application has waited inside `poll()` for its positions until now. It then goes on from there.
     pub(super) fn find_positions(&mut self, step: &mut ClassicStep<'_>) -> bool {
-        let finds = self.positions.comes_at == Some(step.now);
+        let finds = self.positions_at == Some(step.now);
         if finds {
             self.take_positions(step);
-            self.limit_poll_interval(step);
         }
         finds
     }
 
     /// The member knows its positions, and has records. If it has not seen a partition yet, it asks for the topics.
     fn take_positions(&mut self, step: &mut ClassicStep<'_>) {
-        self.let_thread_look(step);
         let is_seen = |&(topic, partition): &Place| {
             self.metadata.seen[topic as usize].is_some_and(|count| partition.cast_unsigned() < count)
         };
         if !self.subscriptions.initializing().iter().all(is_seen) {
             self.request_update(step);
         }
-        if step.now < self.app.end_of_last(step.now) {
-            self.polled = step.now;
-        }
         self.subscriptions.locate_all();
-        self.positions.forget_request();
+        self.positions_at = None;
         self.see_records(step);
     }
 }

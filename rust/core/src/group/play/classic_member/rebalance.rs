@@ -28,13 +28,8 @@ impl ClassicMember {
         }
         if self.join_prepare == JoinPrepare::Commits {
             self.handle_answers(step)?;
-            match self.commit {
-                None => return Ok(false),
-                Some(Code::NotCoordinator) => {
-                    self.join_prepare = JoinPrepare::Begins;
-                    return Ok(false);
-                }
-                Some(_) => {}
+            if self.commit.is_none() {
+                return Ok(false);
             }
         }
         let is_member = self.generation >= 0 && !self.id.is_empty();
@@ -103,9 +98,6 @@ impl ClassicMember {
         if self.callbacks_done <= 1 {
             let generation = self.generation;
             self.last_assignment = GenerationAssignment { places: Arc::clone(assignment), generation };
-            if self.named.is_cooperative {
-                self.cooperative_generation = generation;
-            }
             self.commits_since = step.now;
             if self.callbacks_done == 1 && !self.named.is_downgrade {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.

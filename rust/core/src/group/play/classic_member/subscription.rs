@@ -15,9 +15,6 @@ pub(in super::super) struct Subscription {
     pub generation: i32,
     /// Its last assignment and that assignment's generation, if its assignor asks for them.
     pub remembers: Option<(Arc<[Place]>, i32)>,
-    /// The generation of the last assignment by Java's `cooperative-sticky`, which sends it along but goes by
-    /// `generation` (`CooperativeStickyAssignor.subscriptionUserData`). To the coordinator, another one is news.
-    pub user_data: i32,
     /// Its client, as the script names it.
     pub client: Name,
 }

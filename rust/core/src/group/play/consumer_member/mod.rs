@@ -205,10 +205,6 @@ impl Member for ConsumerMember {
             Event::Wake(Timer::Close) => self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
             // A consumer that is still closing goes on with that next to its successor.
-            Event::Replace if self.closing.is_none() && self.app.in_callback(step.now).is_none() => {
-                self.closed(step);
-            }
-            Event::Replace => {}
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
             Event::Stall(for_ms) => step.wake(Timer::Stall, self.app.stalls(step.now, for_ms)),
             Event::Subscribe(topics) => self.subscribe(topics, step),
@@ -235,10 +231,6 @@ impl Member for ConsumerMember {
             Api::ConsumerGroupHeartbeat if reconciles => true,
             _ => assignment.is_some() || *code != Code::None,
         }
-    }
-
-    fn reads(&self, place: Place) -> bool {
-        self.subscriptions.returns(place)
     }
 
     fn is_at_rest(&self, coordinator: &ConsumerCoordinator, _: &Cluster) -> bool {

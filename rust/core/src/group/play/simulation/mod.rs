@@ -1,17 +1,18 @@
 //! The simulation: its clock, the script, and what becomes of the members' effects. It knows no protocol.
 
-use std::collections::{BTreeSet, VecDeque};
+mod actions;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::Set;
-use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::super::event_queue::EventQueue;
 use super::cluster::Cluster;
 use super::coordinator::Coordinator;
 use super::led::LeadersClient;
 use super::ledger::{Ledger, Reader};
-use super::member::{AnswerOf, Api, Effect, Event, Member, Start, Step};
+use super::member::{AnswerOf, Api, Effect, Event, Member, Step};
 use super::member_ids::MemberIds;
 use super::network::{Network, Sender};
 use super::script::{Action, Message, Race, Script, Timeline};
@@ -196,105 +197,6 @@ impl<M: Member> Simulation<M> {
         Ok(true)
     }
 
-    /// Carries out an action of the script.
-    fn follow(&mut self, mut action: Action) -> Result<()> {
-        if let Some(reader) = action.member() {
-            *reader = self.latest[*reader as usize];
-        }
-        match action {
-            Action::Join(reader, config, topics) => {
-                self.step(reader, Event::Replace)?;
-                let reader = self.successor(reader);
-                let topics = self.subscription(topics);
-                let slot = &mut self.members[reader as usize];
-                slot.start += 1;
-                slot.timers.clear();
-                let start =
-                    Start { reader: self.owners[reader as usize], number: slot.start, config, topics };
-                let (member, effects) = self.sees(|step| M::new(start, step));
-                let slot = &mut self.members[reader as usize];
-                (slot.member, slot.is_alive) = (Some(member), true);
-                self.carry_out(reader, effects)?;
-                self.step(reader, Event::Start)
-            }
-            Action::Leave(reader, operation) => self.step(reader, Event::Close(operation)),
-            Action::Crash(reader) => self.step(reader, Event::Crash),
-            Action::Stall(reader, for_ms) => self.step(reader, Event::Stall(for_ms)),
-            Action::Subscribe(reader, topics) => {
-                let topics = self.subscription(topics);
-                self.step(reader, Event::Subscribe(topics))
-            }
-            Action::Topic(topic, count) => self.change_topic(topic, count),
-            Action::Move => {
-                self.network.move_group(self.now, &self.ids)?;
-                self.send_answers();
-                Ok(())
-            }
-            Action::Leaders(places, has_leader) => self.change_leaders(&places, has_leader),
-            Action::Commit(reader, generation) => self.step(reader, Event::Commit(generation)),
-            Action::Beside => Ok(()),
-        }
-    }
-
-    /// The consumer that a member starts as: the one that it was, or a new one if that is still closing.
-    fn successor(&mut self, reader: Reader) -> Reader {
-        let Slot { is_alive, start, .. } = self.members[reader as usize];
-        if !is_alive {
-            return reader;
-        }
-        let (owner, successor) = (self.owners[reader as usize], self.members.len());
-        self.members.push(Slot::new(start));
-        self.owners.push(owner);
-        self.latest[owner as usize] = u32::try_from(successor).unwrap_or(u32::MAX);
-        self.latest[owner as usize]
-    }
-
-    /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
-    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
-        if let Some(known) = self.subscriptions.get(&topics[..]) {
-            return Arc::clone(known);
-        }
-        let new: Arc<[u32]> = topics.into();
-        self.subscriptions.insert(Arc::clone(&new));
-        new
-    }
-
-    fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {
-        let before = self.cluster.topics[topic as usize].1.unwrap_or(0);
-        self.cluster.topics[topic as usize].1 = count;
-        for partition in before..count.unwrap_or(0) {
-            self.ledger.make((topic, partition.cast_signed()), self.now);
-        }
-        if count.is_none() {
-            for reader in 0..self.members.len() {
-                self.step(u32::try_from(reader).unwrap_or(u32::MAX), Event::Delete(topic))?;
-            }
-        }
-        for partition in count.unwrap_or(0)..before {
-            self.ledger.delete((topic, partition.cast_signed()), self.now);
-        }
-        self.tell_topics()
-    }
-
-    /// A broker learns at once of the cluster's topics.
-    fn tell_topics(&mut self) -> Result<()> {
-        M::Coordinator::topics(&self.cluster.topics).map_or(Ok(()), |request| self.hand_over(request))
-    }
-
-    /// Partitions lose their leader or get a new one. Their readers then read on from the same place.
-    fn change_leaders(&mut self, places: &[Place], has_leader: bool) -> Result<()> {
-        for &place in places {
-            if has_leader {
-                self.ledger.find_leader(place, self.now);
-            } else {
-                self.ledger.lose_leader(place, self.now);
-            }
-        }
-        let readers: BTreeSet<Reader> =
-            places.iter().filter_map(|&place| self.ledger.reader(place)).collect();
-        readers.into_iter().try_for_each(|reader| self.step(reader, Event::Leaders))
-    }
-
     /// Lets a member see what it may, and returns what it does.
     fn sees<T>(&mut self, look: impl FnOnce(&mut Step<'_, M>) -> T) -> (T, Vec<Effect<M>>) {
         let mut step = Step {
@@ -342,7 +244,7 @@ impl<M: Member> Simulation<M> {
                 Effect::Rest(timer) => slot.timers.retain(|(set, _)| *set != timer),
                 Effect::Read(places) => {
                     for place in places {
-                        self.ledger.begin(place, reader, self.owners[reader as usize], self.now);
+                        self.ledger.take(place, reader, self.owners[reader as usize], self.now);
                     }
                 }
                 Effect::Locate(places, at) => {
@@ -352,10 +254,7 @@ impl<M: Member> Simulation<M> {
                 }
                 Effect::Stop(places, progress) => {
                     for place in places {
-                        let displaced = self.ledger.stop(place, reader, progress, self.now);
-                        if let Some(other) = displaced.filter(|other| self.reads(*other, place)) {
-                            self.ledger.begin(place, other, self.owners[other as usize], self.now);
-                        }
+                        self.ledger.stop(place, reader, progress, self.now);
                     }
                 }
                 Effect::Commit(by) => self.ledger.commit(reader, by),
@@ -373,11 +272,6 @@ impl<M: Member> Simulation<M> {
         }
         self.effects = effects;
         Ok(())
-    }
-
-    fn reads(&self, reader: Reader, place: Place) -> bool {
-        let slot = &self.members[reader as usize];
-        slot.is_alive && slot.member.as_ref().is_some_and(|member| member.reads(place))
     }
 
     /// Hands a request to the coordinator that no member sends.

@@ -1,4 +1,4 @@
-//! How a classic member leaves: `close()`, a crash, and a commit that the script asks for.
+//! What a script makes a classic member do: stall, subscribe, commit, close, crash.
 
 use std::sync::Arc;
 
@@ -8,6 +8,35 @@ use super::{ClassicMember, ClassicStep, Closing, MemberState, Timer};
 use crate::Result;
 
 impl ClassicMember {
+    pub(super) fn stall(&mut self, for_ms: i64, step: &mut ClassicStep<'_>) {
+        step.wake(Timer::Stall, self.app.stalls(step.now, for_ms));
+        self.schedule_heartbeat(step);
+        self.limit_poll_interval(step);
+    }
+
+    /// Ends a stall: the application polls, and this poll commits what it had read before the stall.
+    pub(super) fn resume(&mut self, step: &mut ClassicStep<'_>) {
+        let now = step.now;
+        let Some(stall) = self.app.resumes(now) else {
+            self.poll_next(now, step);
+            return;
+        };
+        if self.auto_commits() {
+            step.commit(stall.since);
+            self.commits_since = now;
+        }
+        self.poll_at(now, step);
+    }
+
+    pub(super) fn subscribe(&mut self, topics: Arc<[u32]>, step: &mut ClassicStep<'_>) {
+        // A consumer that has lost its membership returns no records before it has joined again.
+        let (reads_again, progress) = (self.generation >= 0, self.progress(step.now));
+        self.subscriptions.subscribe(topics, reads_again, progress, step);
+        self.refresh_metadata(step);
+        self.see_records(step);
+        self.poll_next(step.now, step);
+    }
+
     /// `close()`: commits what was read, and calls the listener back. If a callback runs, it comes after that.
     pub(super) fn close(&mut self, leaves: Option<bool>, step: &mut ClassicStep<'_>) -> Result<()> {
         let now = step.now;

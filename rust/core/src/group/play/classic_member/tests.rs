@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use super::super::super::classic::{Config, Group, Joined, Request, Response};
+use super::super::super::error_code::Code;
+use super::super::member::{Api, Effect, Event, Member, Progress, Scene, Sent, Start};
+use super::super::script::Consumer;
+use super::{ClassicCoordinator, ClassicMember, Timer};
+use crate::assignors::Assignor;
+
+/// A member that polls every 500 ms, and what it sees.
+struct Life {
+    scene: Scene<ClassicCoordinator>,
+    member: ClassicMember,
+}
+
+impl Life {
+    /// A member that has just joined, with both partitions of a topic.
+    fn stable(assignor: Assignor) -> Self {
+        let config = Consumer {
+            instance: None,
+            ids: Vec::new(),
+            session_timeout_ms: 45_000,
+            heartbeat_interval_ms: 3_000,
+            max_poll_interval_ms: 300_000,
+            auto_commit_interval_ms: None,
+            poll_ms: 500,
+            poll_timeout_ms: 100,
+            listener_ms: None,
+            metadata_max_age_ms: 300_000,
+            client: "java".into(),
+            assignors: Arc::new([(assignor.name().into(), assignor)]),
+            remote_assignor: None,
+        };
+        let mut scene = Scene::new(ClassicCoordinator::new(Group::new(Config::default())), 2);
+        let start = Start { reader: 0, number: 1, config: Arc::new(config), topics: Arc::new([0]) };
+        let (member, _) = scene.at(0, |step| ClassicMember::new(start, step));
+        let mut life = Self { scene, member };
+        life.does(0, Event::Start);
+        assert_eq!(sent(&life.does(3, Event::Wake(Timer::Poll))), [Api::JoinGroup]);
+        let joined = Joined {
+            code: Code::None,
+            generation: 1,
+            protocol: Some(assignor.name().into()),
+            leader: Some("other".into()),
+            member: "m".into(),
+            skip_assignment: false,
+            members: Vec::new(),
+        };
+        life.answers(13, Api::JoinGroup, Response::Joined(joined));
+        assert_eq!(sent(&life.does(13, Event::Wake(Timer::Poll))), [Api::SyncGroup]);
+        let assignment = Some([(0, 0), (0, 1)].into());
+        life.answers(23, Api::SyncGroup, Response::Synced { code: Code::None, protocol: None, assignment });
+        let effects = life.does(23, Event::Wake(Timer::Poll));
+        assert!(
+            effects.iter().any(|it| matches!(it, Effect::Read(places) if places.len() == 2)),
+            "{effects:?}"
+        );
+        life.does(33, Event::Wake(Timer::Poll));
+        life
+    }
+
+    fn does(&mut self, at: i64, event: Event<ClassicMember>) -> Vec<Effect<ClassicMember>> {
+        let (result, effects) = self.scene.at(at, |step| self.member.step(event, step));
+        assert!(result.is_ok());
+        effects
+    }
+
+    fn answers(
+        &mut self,
+        at: i64,
+        api: Api,
+        answer: super::AnswerOf<ClassicMember>,
+    ) -> Vec<Effect<ClassicMember>> {
+        self.does(at, Event::Answer(Sent { api, identity: self.member.identity, read: at }, answer))
+    }
+}
+
+fn sent(effects: &[Effect<ClassicMember>]) -> Vec<Api> {
+    let api = |effect: &Effect<ClassicMember>| match effect {
+        Effect::Send(sent, _) => Some(sent.api),
+        _ => None,
+    };
+    effects.iter().filter_map(api).collect()
+}
+
+fn stops(effects: &[Effect<ClassicMember>]) -> Vec<(usize, Progress)> {
+    let stop = |effect: &Effect<ClassicMember>| match effect {
+        Effect::Stop(places, progress) => Some((places.len(), *progress)),
+        _ => None,
+    };
+    effects.iter().filter_map(stop).collect()
+}
+
+#[test]
+fn leaves_if_the_application_does_not_poll_in_time() {
+    let mut life = Life::stable(Assignor::Range);
+    let effects = life.does(1_200, Event::Stall(400_000));
+    // The last poll before the stall was at 1,000 ms.
+    assert!(effects.iter().any(|it| matches!(it, Effect::Wake(Timer::PollInterval, 301_000))), "{effects:?}");
+    let effects = life.does(301_000, Event::Wake(Timer::PollInterval));
+    assert_eq!(sent(&effects), [Api::LeaveGroup]);
+    assert_eq!(stops(&effects), [(2, Progress { read: 1_200, committed: i64::MIN })]);
+    // It joins again in its next poll, as a new member.
+    let effects = life.does(401_200, Event::Wake(Timer::Stall));
+    assert!(effects.iter().any(|it| matches!(it, Effect::Wake(Timer::Poll, 401_200))), "{effects:?}");
+    let effects = life.does(401_200, Event::Wake(Timer::Poll));
+    assert!(
+        matches!(&effects[..], [.., Effect::Send(_, Request::Join(join)), _] | [.., Effect::Send(_, Request::Join(join))] if join.member.is_empty()),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn rejoins_when_a_heartbeat_is_answered_that_the_group_rebalances() {
+    for (assignor, given_up) in [(Assignor::Range, 1), (Assignor::CooperativeSticky, 0)] {
+        let mut life = Life::stable(assignor);
+        assert_eq!(sent(&life.does(3_013, Event::Wake(Timer::Heartbeat))), [Api::Heartbeat]);
+        let effects = life.answers(3_023, Api::Heartbeat, Response::Done(Code::RebalanceInProgress));
+        // Its thread looks each 100 ms, and its application polls at 3,500 ms.
+        assert!(effects.iter().any(|it| matches!(it, Effect::Wake(Timer::Answers, 3_113))), "{effects:?}");
+        life.does(3_113, Event::Wake(Timer::Answers));
+        let effects = life.does(3_500, Event::Wake(Timer::Poll));
+        assert_eq!((sent(&effects), stops(&effects).len()), (vec![Api::JoinGroup], given_up));
+    }
+}
+
+#[test]
+fn forgets_its_id_when_the_coordinator_does_not_know_it() {
+    let mut life = Life::stable(Assignor::CooperativeSticky);
+    life.does(3_013, Event::Wake(Timer::Heartbeat));
+    life.answers(3_023, Api::Heartbeat, Response::Done(Code::UnknownMemberId));
+    let effects = life.does(3_113, Event::Wake(Timer::Answers));
+    assert_eq!(stops(&effects).len(), 1);
+    assert_eq!(life.member.identity(), (&"".into(), -1));
+}

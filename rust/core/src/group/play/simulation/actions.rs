@@ -1,0 +1,112 @@
+//! What the script does to the members and to the cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::super::consumer::Place;
+use super::super::coordinator::Coordinator;
+use super::super::ledger::Reader;
+use super::super::member::{Event, Member, Start};
+use super::super::script::Action;
+use super::{Simulation, Slot};
+use crate::Result;
+
+impl<M: Member> Simulation<M> {
+    /// Carries out an action of the script.
+    pub(super) fn follow(&mut self, mut action: Action) -> Result<()> {
+        if let Some(reader) = action.member() {
+            *reader = self.latest[*reader as usize];
+        }
+        match action {
+            Action::Join(reader, config, topics) => {
+                let reader = self.successor(reader);
+                let topics = self.subscription(topics);
+                let slot = &mut self.members[reader as usize];
+                slot.start += 1;
+                slot.timers.clear();
+                let start =
+                    Start { reader: self.owners[reader as usize], number: slot.start, config, topics };
+                let (member, effects) = self.sees(|step| M::new(start, step));
+                let slot = &mut self.members[reader as usize];
+                (slot.member, slot.is_alive) = (Some(member), true);
+                self.carry_out(reader, effects)?;
+                self.step(reader, Event::Start)
+            }
+            Action::Leave(reader, operation) => self.step(reader, Event::Close(operation)),
+            Action::Crash(reader) => self.step(reader, Event::Crash),
+            Action::Stall(reader, for_ms) => self.step(reader, Event::Stall(for_ms)),
+            Action::Subscribe(reader, topics) => {
+                let topics = self.subscription(topics);
+                self.step(reader, Event::Subscribe(topics))
+            }
+            Action::Topic(topic, count) => self.change_topic(topic, count),
+            Action::Move => {
+                self.network.move_group(self.now, &self.ids)?;
+                self.send_answers();
+                Ok(())
+            }
+            Action::Leaders(places, has_leader) => self.change_leaders(&places, has_leader),
+            Action::Commit(reader, generation) => self.step(reader, Event::Commit(generation)),
+            Action::Beside => Ok(()),
+        }
+    }
+
+    /// The consumer that a member starts as: the one that it was, or a new one if that is still closing.
+    fn successor(&mut self, reader: Reader) -> Reader {
+        let Slot { is_alive, start, .. } = self.members[reader as usize];
+        if !is_alive {
+            return reader;
+        }
+        let (owner, successor) = (self.owners[reader as usize], self.members.len());
+        self.members.push(Slot::new(start));
+        self.owners.push(owner);
+        self.latest[owner as usize] = u32::try_from(successor).unwrap_or(u32::MAX);
+        self.latest[owner as usize]
+    }
+
+    /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
+    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
+        if let Some(known) = self.subscriptions.get(&topics[..]) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[u32]> = topics.into();
+        self.subscriptions.insert(Arc::clone(&new));
+        new
+    }
+
+    fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {
+        let before = self.cluster.topics[topic as usize].1.unwrap_or(0);
+        self.cluster.topics[topic as usize].1 = count;
+        for partition in before..count.unwrap_or(0) {
+            self.ledger.make((topic, partition.cast_signed()), self.now);
+        }
+        if count.is_none() {
+            for reader in 0..self.members.len() {
+                self.step(u32::try_from(reader).unwrap_or(u32::MAX), Event::Delete(topic))?;
+            }
+        }
+        for partition in count.unwrap_or(0)..before {
+            self.ledger.delete((topic, partition.cast_signed()), self.now);
+        }
+        self.tell_topics()
+    }
+
+    /// A broker learns at once of the cluster's topics.
+    pub(super) fn tell_topics(&mut self) -> Result<()> {
+        M::Coordinator::topics(&self.cluster.topics).map_or(Ok(()), |request| self.hand_over(request))
+    }
+
+    /// Partitions lose their leader or get a new one. Their readers then read on from the same place.
+    fn change_leaders(&mut self, places: &[Place], has_leader: bool) -> Result<()> {
+        for &place in places {
+            if has_leader {
+                self.ledger.find_leader(place, self.now);
+            } else {
+                self.ledger.lose_leader(place, self.now);
+            }
+        }
+        let readers: BTreeSet<Reader> =
+            places.iter().filter_map(|&place| self.ledger.reader(place)).collect();
+        readers.into_iter().try_for_each(|reader| self.step(reader, Event::Leaders))
+    }
+}
