@@ -14,16 +14,12 @@ pub(super) struct Application {
     phase: i64,
     poll_ms: i64,
     timeout_ms: i64,
-    /// How often an idle `poll()` goes round.
-    round_ms: i64,
     /// A call outside its rhythm: the very first, or the first after a stall.
     called: i64,
     /// The call before that one.
     before_called: i64,
     stall: Option<Stall>,
     callback: Callback,
-    /// Until when a call outside its rhythm stays inside `poll()`, because there are no records.
-    inside_until: i64,
 }
 
 /// A time in which an application does not poll.
@@ -49,18 +45,11 @@ impl Application {
             phase: at + offset,
             poll_ms,
             timeout_ms,
-            round_ms: RETRY_BACKOFF_MS,
             called: at,
             before_called: at,
             stall: None,
             callback: Callback { call: i64::MAX, until: i64::MIN },
-            inside_until: i64::MIN,
         }
-    }
-
-    /// The same for an application whose idle `poll()` goes round that often.
-    pub(super) fn in_rounds_of(self, round_ms: i64) -> Self {
-        Self { round_ms, ..self }
     }
 
     /// Stalls for `for_ms`, or until the end of a longer stall that is under way. Returns until when.
@@ -106,7 +95,7 @@ impl Application {
     /// The first call of `poll()` at or after `at`.
     pub(super) fn next_poll(&self, at: i64) -> i64 {
         let unstalled = |at: i64| {
-            let at = at.max(self.callback.until).max(self.inside_until);
+            let at = at.max(self.callback.until);
             if at <= self.called { self.called } else { self.in_rhythm(at) }
         };
         match self.stall {
@@ -131,15 +120,15 @@ impl Application {
             return self.before_called;
         }
         let in_rhythm = if self.poll_ms <= 0 { by } else { by - (by - self.phase).rem_euclid(self.poll_ms) };
-        if in_rhythm < self.phase.max(self.inside_until) { self.called } else { in_rhythm.max(self.called) }
+        if in_rhythm < self.phase { self.called } else { in_rhythm.max(self.called) }
     }
 
     /// The last pass within `poll()` at or before `at`.
     pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_poll(at);
         let begins = if last == self.callback.call { self.callback.until } else { last };
-        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / self.round_ms;
-        if is_busy || rounds == 0 { last } else { begins + rounds * self.round_ms }
+        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
+        if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
     }
 
     /// When an idle call that began at `poll` ends.
@@ -164,28 +153,8 @@ impl Application {
             return next;
         }
         let last = self.last_poll(at);
-        let pass = at.saturating_add((last - at).rem_euclid(self.round_ms));
+        let pass = at.saturating_add((last - at).rem_euclid(RETRY_BACKOFF_MS));
         if pass < self.end_of(last) { pass.min(next) } else { next }
-    }
-
-    /// Keeps the application inside until `until`, if `call` is its call outside the rhythm.
-    pub(super) fn stays_inside(&mut self, call: i64, until: i64) {
-        if call == self.called {
-            self.inside_until = until;
-        }
-    }
-
-    /// How many calls there are after `from`, up to `to`, if nothing disturbs the rhythm.
-    pub(super) fn calls_between(&self, from: i64, to: i64) -> i64 {
-        let calls = |ms: i64| ms.checked_div(self.poll_ms).unwrap_or(0).max(0);
-        calls(self.in_rhythm(to + 1) - self.in_rhythm(from + 1))
-    }
-
-    /// The first round of the idle call in its rhythm that is under way at `at`, at or after that, if there is one.
-    pub(super) fn next_round(&self, at: i64) -> Option<i64> {
-        let call = self.in_rhythm(at) - self.poll_ms;
-        let round = at.saturating_add((call - at).rem_euclid(self.round_ms));
-        (round < self.end_of(call)).then_some(round)
     }
 
     /// How long an idle call stays inside `poll()`.

@@ -1,23 +1,23 @@
 //! Plays a group from first member to last: consumers that behave like Kafka's own, a coordinator, a clock.
 //!
-//! The consumers follow those of kafka-clients 4.4.0 (KIP-848's also older ones), thread by thread, under the names of
-//! its classes:
+//! The consumers follow those of kafka-clients 4.4.0 (KIP-848's also older ones), under the names of its classes. A member
+//! is a state machine: it takes an event, changes itself, and says what it does. What the real client leaves to its
+//! scheduler is not imitated, so a time is right within a poll interval and 100 ms. Read it in this order:
 //!
 //! | module | content |
 //! | --- | --- |
-//! | `application` | when an application calls `poll()`, and how long it takes |
-//! | `consumer_coordinator` | the classic protocol in `poll()`: give up partitions, join, take partitions |
-//! | `commits` | a classic member's automatic commits, and its `close()` |
-//! | `abstract_coordinator` | `JoinGroup` and `SyncGroup`, and the effects of their answers |
-//! | `heartbeat_thread` | the classic protocol's own thread |
-//! | `looks` | when that thread has the network |
-//! | `positions` | the offsets from which a classic member reads new partitions |
-//! | `async_consumer` | KIP-848 in `poll()` |
-//! | `waiting_poll` | KIP-848 in `poll()` up to 4.1 |
-//! | `version` | what KIP-848's consumer did otherwise in older versions |
-//! | `membership_manager` | how a KIP-848 member takes up its assignment |
-//! | `network_thread` | the turns of KIP-848's network thread |
-//! | `heartbeat_request_manager` | KIP-848's heartbeats |
+//! | `script` | what goes in, and what comes out |
+//! | `member` | what a member is: its events, its effects, and what it sees |
+//! | `coordinator` | what a coordinator is |
+//! | `simulation` | the clock and the script: hands events to members, and carries out their effects |
+//! | `network` | requests and answers under way |
+//! | `ledger`, `sums` | who reads what and when, and what the gaps cost |
+//! | `cluster`, `member_ids` | the topics, and the members' IDs |
+//! | `application` | when an application calls `poll()`, and how long it stays inside |
+//! | `subscription_state` | a consumer's subscription and partitions |
+//! | `classic_member` | the consumer of the classic protocol, and its coordinator |
+//! | `consumer_member` | the consumer of KIP-848, and its coordinator |
+//! | `led` | leaders of other clients |
 
 mod application;
 mod classic_member;

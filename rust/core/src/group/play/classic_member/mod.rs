@@ -124,6 +124,7 @@ pub(super) enum Timer {
 
 /// A consumer of the classic protocol.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the client's own, under its own names")]
 pub(super) struct ClassicMember {
     reader: Reader,
     /// How many times the script's member has started.

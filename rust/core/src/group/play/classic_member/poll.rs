@@ -4,7 +4,7 @@
 use super::super::super::classic::Response;
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
-use super::super::member::{AnswerOf, Api, Sent};
+use super::super::member::{AnswerOf, Api, Member, Sent};
 use super::{ClassicMember, ClassicStep, JoinFuture, Timer};
 use crate::Result;
 
@@ -109,16 +109,12 @@ impl ClassicMember {
     /// An answer reaches the member. An idle application that is inside `poll()` handles it at once; if not, whichever
     /// thread looks first does.
     pub(super) fn receive(&mut self, sent: Sent, answer: AnswerOf<Self>, step: &mut ClassicStep<'_>) {
-        if let (Api::Heartbeat, Response::Done(code)) = (sent.api, &answer) {
-            if matches!(code, Code::None | Code::NotCoordinator) {
-                if *code == Code::NotCoordinator {
-                    // The thread finds the coordinator again before it sends the next one.
-                    self.heartbeat_after(2 * RETRY_BACKOFF_MS, step);
-                }
-                return;
-            }
+        if sent.api == Api::Heartbeat && matches!(answer, Response::Done(Code::NotCoordinator)) {
+            // The thread finds the coordinator again before it sends the next one.
+            self.heartbeat_after(2 * RETRY_BACKOFF_MS, step);
+            return;
         }
-        if sent.api == Api::LeaveGroup {
+        if sent.api == Api::LeaveGroup || sent.api == Api::Heartbeat && !self.awaits(sent, &answer) {
             return;
         }
         self.inbox.push_back((sent, answer));

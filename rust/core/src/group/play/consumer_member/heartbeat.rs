@@ -65,7 +65,6 @@ impl ConsumerMember {
         self.forget_sent();
         step.rest(Timer::Heartbeat);
         self.lose_all(MemberState::Stale, step);
-        self.poll_next(step.now, step);
     }
 
     /// A consumer that is closed tells the coordinator in a last heartbeat. A dynamic member leaves in spite of
@@ -100,7 +99,6 @@ impl ConsumerMember {
         }
         self.run_once(step);
         self.end_spin(step);
-        self.poll_next(step.now + 1, step);
     }
 
     fn take_heartbeat(&mut self, answer: Effect, step: &mut ConsumerStep<'_>) {

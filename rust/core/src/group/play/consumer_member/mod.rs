@@ -15,7 +15,6 @@ mod heartbeat;
 mod membership;
 mod network_thread;
 mod poll;
-mod poll_events;
 mod positions;
 mod reconcile;
 mod version;
@@ -25,7 +24,6 @@ use heartbeat::Heartbeats;
 use membership::{MemberState, Membership};
 use network_thread::Turns;
 use poll::Rounds;
-use poll_events::PollEvents;
 use positions::Positions;
 use reconcile::BackgroundEvent;
 use version::{Fact, Version};
@@ -90,14 +88,16 @@ pub(super) struct ConsumerMember {
     config: Arc<Consumer>,
     version: Version,
     app: Application,
-    /// When the application's next pass with something to do comes.
+    /// When the application's next pass of `poll()` comes.
     next_pass: Option<i64>,
-    /// The start of the call of `poll()` with its last pass.
+    /// Whether that is another round of the same call.
+    goes_round: bool,
+    /// When the last call of `poll()` began.
     call: i64,
     rounds: Rounds,
-    poll_events: PollEvents,
-    /// When the network thread last got an event from a pass that is played.
+    /// When the application last told the network thread that it polls, and how many calls ago.
     polled: i64,
+    calls_since_polled: u32,
     subscriptions: SubscriptionState,
     /// Whether its `poll()` finds records, and so returns at once.
     is_busy: bool,
@@ -150,18 +150,18 @@ impl Member for ConsumerMember {
         let Start { reader, number, config, topics } = start;
         let now = step.now;
         let version = Version::of(&config.client);
-        let app = Application::new(reader, now, config.poll_ms, config.poll_timeout_ms);
         let mut member = Self {
             reader,
             start: number,
-            app: if version.has(Fact::GoesRoundOften) { app } else { app.in_rounds_of(i64::MAX) },
+            app: Application::new(reader, now, config.poll_ms, config.poll_timeout_ms),
             config,
             version,
             next_pass: None,
-            call: 0,
+            goes_round: false,
+            call: now,
             rounds: Rounds::default(),
-            poll_events: PollEvents::new(version.calls_an_event(), now),
-            polled: 0,
+            polled: now,
+            calls_since_polled: 0,
             subscriptions: SubscriptionState::new(topics, version.has(Fact::ReadsUnsubscribed)),
             is_busy: false,
             is_woken: false,
@@ -171,7 +171,7 @@ impl Member for ConsumerMember {
             finds_coordinator_at: now + FINDS_COORDINATOR_MS,
             membership: Membership::default(),
             heartbeats: Heartbeats::default(),
-            turns: Turns { began: 0, saw_commit_timer: 0, maximum_time_to_wait_ms: 0 },
+            turns: Turns::default(),
             positions: Positions::default(),
             seen: Vec::new(),
             background_events: Vec::new(),
@@ -193,12 +193,9 @@ impl Member for ConsumerMember {
         match event {
             Event::Start => self.poll(step),
             Event::Wake(Timer::Poll) => self.pass(step),
+            Event::Wake(Timer::Heartbeat) => self.wake(step),
             Event::Wake(
-                Timer::Heartbeat
-                | Timer::Positions
-                | Timer::Connected
-                | Timer::MetadataAnswer
-                | Timer::CommitAnswer,
+                Timer::Positions | Timer::Connected | Timer::MetadataAnswer | Timer::CommitAnswer,
             ) => self.run_once(step),
             Event::Wake(Timer::Metadata) => self.ask_for_topics(step),
             Event::Wake(Timer::Stall) => self.resume(step),
@@ -234,15 +231,16 @@ impl Member for ConsumerMember {
     }
 
     fn is_at_rest(&self, coordinator: &ConsumerCoordinator, _: &Cluster) -> bool {
-        let waits = self.app.stall().is_some() || self.closing.is_some() || self.next_pass.is_some();
-        let rests = self.membership.state == MemberState::Stable
-            && self.background_events.is_empty()
-            && self.subscriptions.is_sent();
+        // The network thread hears only of every second call.
+        let polls_too_seldom = 2 * self.app.poll_ms() >= self.config.max_poll_interval_ms;
+        let waits = self.app.stall().is_some() || self.closing.is_some() || self.error.is_some();
+        let hears = !self.background_events.is_empty() || self.calls_back || self.called_back.is_some();
+        let rests = self.membership.state == MemberState::Stable && self.initializing().next().is_none();
         let is_current = coordinator.group.member(&self.id).is_some_and(|member| {
             let assigned = self.subscriptions.assigned().iter().copied();
             member.epoch == self.epoch && member.assigned.places().eq(assigned)
         });
-        !waits && rests && is_current
+        !(polls_too_seldom || waits || hears) && rests && self.subscriptions.is_sent() && is_current
     }
 }
 
@@ -271,10 +269,9 @@ impl ConsumerMember {
         self.closing.map_or(stalls, |closing| stalls.min(closing.since))
     }
 
-    /// How far it has got with its partitions.
+    /// How far it has got with its partitions. It says of each commit when it makes it.
     fn progress(&self, now: i64) -> Progress {
-        let read = self.read_by(now);
-        Progress { read, committed: self.last_auto_commit(read).unwrap_or(i64::MIN) }
+        Progress { read: self.read_by(now), committed: i64::MIN }
     }
 
     /// Stops returning records of some of its partitions.
@@ -286,38 +283,21 @@ impl ConsumerMember {
     /// Notes whether its `poll()` finds records from now on.
     fn see_records(&mut self, step: &mut ConsumerStep<'_>) {
         let is_busy = self.subscriptions.has_records(step);
-        if is_busy == self.is_busy {
-            return;
+        if is_busy != self.is_busy {
+            (self.is_busy, self.is_woken) = (is_busy, !is_busy);
         }
-        self.note_commits(step);
-        // A commit that is due has not been sent, however the application polls from now on.
-        let interval_ms = self.config.auto_commit_interval_ms.unwrap_or(0);
-        self.commits_since = self.commits_since.max(step.now - interval_ms);
-        self.poll_events.change(step.now, &self.app, self.is_busy);
-        (self.is_busy, self.is_woken) = (is_busy, !is_busy);
     }
 
-    /// Ends a stall: the application polls, and this poll commits what it had read before the stall.
+    /// Ends a stall. If the application would have polled meanwhile, it polls at once.
     fn resume(&mut self, step: &mut ConsumerStep<'_>) {
-        let now = step.now;
-        let told_at =
-            self.app.stall().map(|stall| self.poll_events.last(stall.since - 1, &self.app, self.is_busy));
-        let (Some(stall), Some(told_at)) = (self.app.resumes(now), told_at) else {
-            self.poll_next(now, step);
-            return;
-        };
-        self.poll_events.resume(now, stall, told_at, &self.app);
-        if self.auto_commits() {
-            step.commit(stall.since);
-        }
-        self.poll_at(now, step);
+        let resumes = self.app.resumes(step.now).is_some();
+        self.poll_at(if resumes { step.now } else { self.app.next_poll(step.now) }, step);
     }
 
     fn subscribe(&mut self, topics: Arc<[u32]>, step: &mut ConsumerStep<'_>) {
         self.subscriptions.subscribe(topics, true, self.progress(step.now), step);
         self.see_topics(step);
         self.see_records(step);
-        self.poll_next(step.now, step);
     }
 
     fn commit_for_script(&self, epoch: Option<i32>, step: &mut ConsumerStep<'_>) {

@@ -1,7 +1,7 @@
 //! The network thread of a KIP-848 member: its turns, and when it wakes (`ConsumerNetworkThread`).
 //!
 //! In a turn, the thread handles the application's events, lets the managers send, and waits. An event from the
-//! application, an answer or a timeout ends the wait. Turns in which nothing happens are not played.
+//! application, an answer or a timeout ends the wait. Turns for fetches that change nothing are not played.
 
 use super::super::application::RETRY_BACKOFF_MS;
 use super::{ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
@@ -10,7 +10,7 @@ use super::{ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
 pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
 
 /// What the thread remembers of its turns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turns {
     /// When the last one began.
     pub began: i64,
@@ -35,7 +35,7 @@ impl ConsumerMember {
         if self.membership.skips_heartbeats() {
             return;
         }
-        if self.polls_by(now) <= now {
+        if self.polled.saturating_add(self.config.max_poll_interval_ms) <= now {
             self.leave_stale(step);
             return;
         }
@@ -53,18 +53,33 @@ impl ConsumerMember {
         step.wake(Timer::Heartbeat, due.min(now + MAX_POLL_TIMEOUT_MS).max(now + 1));
     }
 
+    /// The thread's timer is over. If the application calls `poll()` at the same instant, whoever has waited for longer goes
+    /// first.
+    pub(super) fn wake(&mut self, step: &mut ConsumerStep<'_>) {
+        if self.next_pass == Some(step.now) && !self.goes_round && !self.thread_wakes_first() {
+            step.wake(Timer::Heartbeat, step.now);
+        } else {
+            self.run_once(step);
+        }
+    }
+
+    /// Whether the thread has waited for longer than the application: a busy one's fetch has woken it later.
+    pub(super) fn thread_wakes_first(&self) -> bool {
+        !self.is_busy && self.turns.began < self.app.end_of(self.call)
+    }
+
     /// Ends a turn's wait at this instant, and begins the next turn.
     pub(super) fn end_turn(&mut self, now: i64) {
-        let waits_ms = self.maximum_time_to_wait_ms(now);
+        let waits_ms = self.maximum_time_to_wait_ms();
         let saw_commit_timer = self.turns.saw_commit_timer.max(self.turns.began);
         self.turns = Turns { began: now, saw_commit_timer, maximum_time_to_wait_ms: waits_ms };
     }
 
     /// How long the application may wait. The managers say so when a turn ends, but count from when it began.
-    fn maximum_time_to_wait_ms(&self, ends: i64) -> i64 {
+    fn maximum_time_to_wait_ms(&self) -> i64 {
         let began = self.turns.began;
         let waits = !self.is_so(Fact::Spins);
-        let commits_ms = match self.commits_at(ends) {
+        let commits_ms = match self.commits_at() {
             None => i64::MAX,
             Some(_) if waits && self.finds_coordinator_at > began => RETRY_BACKOFF_MS,
             Some(at) if waits && self.commit_sent_at.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
@@ -78,28 +93,9 @@ impl ConsumerMember {
         commits_ms.min(heartbeats_ms)
     }
 
-    /// When `max.poll.interval.ms` is over, by what the thread has heard up to `at`.
-    fn polls_by(&self, at: i64) -> i64 {
-        let last = self.poll_events.last(at, &self.app, self.is_busy);
-        last.saturating_add(self.config.max_poll_interval_ms)
-    }
-
-    /// Whether the thread wakes for its heartbeat just before an idle call begins: it does if it has waited for longer
-    /// than the application.
-    pub(super) fn wakes_before_poll(&self, now: i64) -> bool {
-        let begins = !self.is_busy && self.app.last_poll(now) == now;
-        begins && self.heartbeats.due == now && self.turns.began < self.app.end_of_last(now - 1)
-    }
-
-    /// When the auto-commit timer expires, by the polls before `by`; `None` if there is no such timer.
-    pub(super) fn commits_at(&self, by: i64) -> Option<i64> {
-        let interval_ms = self.config.auto_commit_interval_ms?;
-        let last = self.app.last_pass(by - 1, self.is_busy);
-        let last = if last < by { last.max(self.polled) } else { self.polled };
-        let at = self.last_auto_commit(last).unwrap_or(self.commits_since) + interval_ms;
-        // In a long call, later passes commit, too.
-        let is_ahead = self.is_busy || at > last;
-        Some(if is_ahead { at } else { self.app.next_pass(at, false) + interval_ms })
+    /// When the auto-commit timer expires; `None` if there is no such timer.
+    fn commits_at(&self) -> Option<i64> {
+        Some(self.commits_since.saturating_add(self.config.auto_commit_interval_ms?))
     }
 
     /// Commits what was read, if a commit is due (`maybeAutoCommitAsync`). The answer wakes the thread, which may then
@@ -107,11 +103,8 @@ impl ConsumerMember {
     pub(super) fn maybe_auto_commit(&mut self, step: &mut ConsumerStep<'_>) -> bool {
         let now = step.now;
         self.turns.saw_commit_timer = now;
-        let is_due = self.commits_at(now).is_some_and(|at| at <= now);
-        let Some(interval_ms) = self.config.auto_commit_interval_ms.filter(|_| is_due) else { return false };
-        if self.commit_sent_at.is_some() {
-            // While a reconciliation's commit is under way, no other commit is sent. A later event sends it.
-            self.commits_since = now + 1 - interval_ms;
+        // While a reconciliation's commit is under way, no other commit is sent. A later event sends it.
+        if self.commits_at().is_none_or(|at| at > now) || self.commit_sent_at.is_some() {
             return false;
         }
         self.commits_since = now;
@@ -121,24 +114,5 @@ impl ConsumerMember {
             step.wake(Timer::CommitAnswer, now + step.latency_ms);
         }
         commits
-    }
-
-    /// When it last committed automatically, at or before `at`: in the first event for the thread after
-    /// `auto.commit.interval.ms` has passed. These commits are not played one by one.
-    pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
-        let interval_ms = self.config.auto_commit_interval_ms?.max(1);
-        let events =
-            self.poll_events.first(self.commits_since.saturating_add(interval_ms), &self.app, self.is_busy);
-        let every_ms = (interval_ms + (-interval_ms).rem_euclid(events.every_ms.max(1))).max(1);
-        let at = self.app.last_pass(at, self.is_busy).min(at);
-        (events.first <= at).then(|| events.first + (at - events.first) / every_ms * every_ms)
-    }
-
-    /// Notes the automatic commits before `at`.
-    pub(super) fn note_commits(&mut self, step: &mut ConsumerStep<'_>) {
-        if let Some(last) = self.last_auto_commit(step.now - 1) {
-            self.commits_since = last;
-            step.commit(last);
-        }
     }
 }

@@ -7,21 +7,15 @@ use super::super::application::RETRY_BACKOFF_MS;
 use super::super::script::Race;
 use super::{BackgroundEvent, ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
 
-/// How often an application goes round at one instant before 1 ms passes.
-const ROUNDS_AT_ONCE: u8 = 2;
-
 /// An idle application's rounds within a call of `poll()`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    /// When the next one comes, if there is one.
-    pub next: Option<i64>,
-    /// When the last one was, and how many followed it without a pause.
-    last: i64,
-    at_once: u8,
+    /// When the last one was.
+    last: Option<i64>,
     /// When the event of the last round is done, if the application still has it in its next round (`inflightPoll`).
     event_done_at: Option<i64>,
-    /// The call in which the application goes round without a rest, if it does.
-    spins_in: Option<i64>,
+    /// Whether the application goes round without a rest until it has an answer.
+    spin: bool,
 }
 
 impl ConsumerMember {
@@ -33,30 +27,10 @@ impl ConsumerMember {
         }
     }
 
-    /// Schedules the application's next pass at or after `from`, if there is anything to do.
-    pub(super) fn poll_next(&mut self, from: i64, step: &mut ConsumerStep<'_>) {
-        if self.has_work() {
-            self.poll_at(self.next_pass_from(from), step);
-        }
-    }
-
-    /// Whether the application has something to do in a pass.
-    fn has_work(&self) -> bool {
-        let reconciles = match self.membership.state {
-            MemberState::Unsubscribed | MemberState::Stale | MemberState::Acknowledging => true,
-            MemberState::Reconciling => self.membership.reconciling.is_none(),
-            _ => false,
-        };
-        // The network thread hears only of every second call.
-        let polls_too_seldom = 2 * self.app.poll_ms() >= self.config.max_poll_interval_ms;
-        let locates = self.positions.comes_at.is_none() && self.initializing().next().is_some();
-        let hears = !self.background_events.is_empty() || !self.taken_events.is_empty();
-        reconciles
-            || hears
-            || self.called_back.is_some()
-            || self.error.is_some()
-            || locates
-            || polls_too_seldom
+    /// Schedules the application's next call of `poll()`, at or after `from`.
+    pub(super) fn call_next(&mut self, from: i64, step: &mut ConsumerStep<'_>) {
+        (self.next_pass, self.goes_round) = (None, false);
+        self.poll_at(self.app.next_poll(from), step);
     }
 
     /// Whether an idle application goes round at least each `retry.backoff.ms`.
@@ -65,32 +39,12 @@ impl ConsumerMember {
         self.is_so(Fact::GoesRoundOften) || has_none || self.initializing().next().is_some()
     }
 
-    fn next_pass_from(&self, from: i64) -> i64 {
-        let (next, call) = (self.app.next_poll(from), self.app.last_poll(from));
-        match self.rounds.next {
-            _ if self.is_busy => next,
-            Some(round) if call == self.call && round >= from => round.min(next),
-            None if call == self.call => next,
-            _ if self.is_so(Fact::GoesRoundOften) || !self.app.is_inside(from) => {
-                self.app.next_pass(from, false)
-            }
-            _ => {
-                // It has waited for what was due when it began to wait.
-                let round =
-                    self.goes_round_often().then(|| from + (call - from).rem_euclid(RETRY_BACKOFF_MS));
-                let dues = [self.commits_at(from), Some(self.heartbeats.due), round].into_iter().flatten();
-                let pass = dues.filter(|due| *due >= from && *due < self.app.end_of(call)).min();
-                pass.map_or(next, |at| at.min(next))
-            }
-        }
-    }
-
     /// A scheduled pass. In a stall, there is one only if the stall began inside of `poll()`, and a callback keeps the
     /// application from it.
     pub(super) fn pass(&mut self, step: &mut ConsumerStep<'_>) {
-        let is_inside = self.calls_back || !self.is_busy && step.now < self.app.end_of_last(step.now);
-        let is_due = self.next_pass.take() == Some(step.now);
-        if !is_due || self.closing.is_some() || self.app.stall().is_some() && !is_inside {
+        let is_inside = self.calls_back || self.goes_round;
+        self.next_pass = None;
+        if self.closing.is_some() || self.app.stall().is_some() && !is_inside {
             return;
         }
         match self.app.in_callback(step.now) {
@@ -110,12 +64,15 @@ impl ConsumerMember {
         }
     }
 
+    /// Begins a pass: a call, or another round of the last one.
     fn begin_pass(&mut self, step: &mut ConsumerStep<'_>) {
-        if self.wakes_before_poll(step.now) {
+        if std::mem::take(&mut self.goes_round) {
+            return;
+        }
+        if self.heartbeats.due == step.now && self.thread_wakes_first() {
             self.run_once(step);
         }
-        self.note_commits(step);
-        self.call = self.app.last_poll(step.now);
+        (self.call, self.calls_since_polled) = (step.now, self.calls_since_polled + 1);
     }
 
     /// The events of the network thread: new ones, or those of which a callback has kept the application.
@@ -143,9 +100,8 @@ impl ConsumerMember {
             // left.
             let locates = self.positions.comes_at.is_some();
             let calls_often = self.app.poll_ms() <= RETRY_BACKOFF_MS.min(self.app.timeout_ms());
-            let finds_none = locates && self.is_busy && calls_often && !sees_thread;
-            if finds_none || is_fast && !locates {
-                self.poll_events.send_again(now, &self.app, self.is_busy);
+            if is_fast && !locates || locates && self.is_busy && calls_often && !sees_thread {
+                self.calls_since_polled = 1;
             }
         }
         if is_fast && begins {
@@ -156,11 +112,10 @@ impl ConsumerMember {
             if self.process_background_events(events, submits, step) {
                 return;
             }
-            // By now the thread has also handled this pass's event.
-            if now > self.call && self.app.next_poll(now) == now {
-                self.poll_events.send(now);
-            } else if self.positions.are_found(now) {
-                self.poll_events.send_again(now, &self.app, self.is_busy);
+            let calls_now = now > self.call && self.app.next_poll(now) == now;
+            if calls_now || self.positions.are_found(now) {
+                // By now the thread has also handled this pass's event, so the next call sends another one.
+                self.calls_since_polled = 1;
             }
             sees_thread = true;
         }
@@ -181,7 +136,7 @@ impl ConsumerMember {
     /// under way, nor if that event has brought records.
     fn submits(&self, now: i64) -> bool {
         if self.is_busy || self.is_woken {
-            return self.poll_events.sends(now, &self.app);
+            return self.calls_since_polled.is_multiple_of(self.version.calls_an_event());
         }
         self.positions.are_found(now) || self.polled + self.app.timeout_ms() <= now
     }
@@ -191,8 +146,7 @@ impl ConsumerMember {
         let has_event =
             self.rounds.event_done_at.is_some_and(|done_at| (done_at - 1..=done_at).contains(&now));
         if has_event {
-            self.rounds.event_done_at = None;
-            self.poll_events.send_again(now, &self.app, self.is_busy);
+            (self.rounds.event_done_at, self.calls_since_polled) = (None, 1);
         }
         has_event
     }
@@ -214,7 +168,6 @@ impl ConsumerMember {
     fn poll_for_fetches(&mut self, waits_ms: i64, is_woken: bool, step: &mut ConsumerStep<'_>) {
         let now = step.now;
         let end = self.app.end_of(self.call);
-        self.app.stays_inside(self.call, if self.is_busy { now } else { end });
         let mut waits_ms = waits_ms.min(end - now);
         if self.goes_round_often() {
             waits_ms = waits_ms.min(RETRY_BACKOFF_MS);
@@ -223,18 +176,17 @@ impl ConsumerMember {
         if is_woken {
             waits_ms = 0;
         }
-        let rounds = &mut self.rounds;
-        rounds.at_once = if rounds.last == now { rounds.at_once + 1 } else { 0 };
-        (rounds.last, rounds.spins_in) = (now, spins.then_some(self.call));
-        let at_once = rounds.at_once < ROUNDS_AT_ONCE && !(spins && self.version.has(Fact::WaitsForThread));
-        let next = now + if waits_ms <= 0 && !at_once { 1 } else { waits_ms.max(0) };
-        rounds.next = Some(next).filter(|at| !self.is_busy && *at < end);
-        // An answer may come while it waits.
-        let awaits = self.membership.reconciling.is_some() || self.positions.comes_at.is_some();
-        if self.rounds.next.is_some() && (awaits || self.has_work()) {
-            self.poll_at(next, step);
+        if waits_ms <= 0 && (self.rounds.last == Some(now) || spins && self.is_so(Fact::WaitsForThread)) {
+            // It goes round at once, but not for ever within one instant.
+            waits_ms = 1;
+        }
+        (self.rounds.last, self.rounds.spin) = (Some(now), spins);
+        let next = now + waits_ms.max(0);
+        if self.is_busy || next >= end {
+            self.call_next(if self.is_busy { now } else { end }.max(self.call + 1), step);
         } else {
-            self.poll_next(now.max(self.call + 1), step);
+            self.goes_round = true;
+            self.poll_at(next, step);
         }
     }
 
@@ -245,8 +197,7 @@ impl ConsumerMember {
         self.hear_of_callback(step);
         self.maybe_reconcile(true, step);
         let commits = self.maybe_auto_commit(step) || self.commit_sent_at == Some(now);
-        self.poll_events.send(now);
-        self.polled = now;
+        (self.polled, self.calls_since_polled) = (now, 0);
         if !self.is_so(Fact::WaitsForThread) {
             self.update_fetch_positions(step);
         }
@@ -267,9 +218,6 @@ impl ConsumerMember {
     fn poll_with_thread(&mut self, step: &mut ConsumerStep<'_>) {
         let begins = !self.calls_back;
         if begins {
-            if self.positions.comes_at.is_some() && self.is_in_call(self.call, step.now) {
-                return;
-            }
             self.begin_pass(step);
             self.take_poll_event(step);
         }
@@ -292,21 +240,13 @@ impl ConsumerMember {
             self.poll_for_fetches(self.turns.maximum_time_to_wait_ms, false, step);
             return;
         }
-        self.rounds.next = None;
-        let ends = self.app.end_of(self.call);
-        self.app.stays_inside(self.call, ends);
-        self.poll_next(step.now.max(ends), step);
-    }
-
-    /// Whether its application is inside the call of `poll()` that began at `call`, if that finds no records.
-    fn is_in_call(&self, call: i64, at: i64) -> bool {
-        self.app.last_poll(at) == call && at < self.app.end_of(call)
+        self.call_next(step.now.max(self.app.end_of(self.call)), step);
     }
 
     /// The application knows its positions, and goes on inside `poll()` if that has not ended meanwhile.
     pub(super) fn go_on(&mut self, step: &mut ConsumerStep<'_>) {
         let now = step.now;
-        if self.app.in_callback(now).is_some() || !self.is_in_call(self.call, now) {
+        if self.app.in_callback(now).is_some() || now >= self.app.end_of(self.call) {
             return;
         }
         if self.is_so(Fact::WaitsForThread) {
@@ -321,19 +261,21 @@ impl ConsumerMember {
     /// An answer has come. An application that goes round without a rest has done so for the last time: the clock moves on
     /// within a round, after its event, so that the round's rest comes after the answer.
     pub(super) fn end_spin(&mut self, step: &mut ConsumerStep<'_>) {
-        let now = step.now;
-        let Some(call) = self.rounds.spins_in.take().filter(|call| self.is_in_call(*call, now)) else {
+        let ends = self.app.end_of(self.call);
+        if !std::mem::take(&mut self.rounds.spin) || step.now >= ends {
             return;
-        };
+        }
         (self.next_pass, self.rounds.event_done_at) = (None, None);
         if self.is_so(Fact::TellsInEverySecondRound) || is_fast(step.race) {
-            self.poll_at(now, step);
+            self.goes_round = true;
+            self.poll_at(step.now, step);
             return;
         }
         self.run_once(step);
         self.look_for_positions(step);
-        self.app.stays_inside(call, self.app.end_of(call) + 1);
-        self.next_pass = None;
+        if !self.goes_round {
+            self.call_next(ends + 1, step);
+        }
     }
 }
 

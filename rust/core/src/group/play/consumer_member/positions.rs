@@ -118,7 +118,6 @@ impl ConsumerMember {
             if !std::mem::replace(&mut self.positions.are_committed, true) {
                 self.ask_for_topics_after(1, step);
             }
-            self.poll_next(now + 1, step);
         }
         if located.is_empty() {
             self.go_on(step);
@@ -132,9 +131,7 @@ impl ConsumerMember {
         let awaits = !self.is_busy && self.app.in_callback(now).is_none();
         self.see_records(step);
         if awaits && self.is_busy {
-            (self.rounds.next, self.next_pass) = (None, None);
-            self.app.stays_inside(self.call, now);
-            self.poll_next(now + 1, step);
+            self.call_next(now + 1, step);
         } else {
             self.go_on(step);
         }

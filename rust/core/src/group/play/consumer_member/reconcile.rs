@@ -93,7 +93,6 @@ impl ConsumerMember {
             {
                 self.calls_back = true;
                 self.taken_events = std::iter::once(event).chain(left).collect();
-                self.rounds.next = None;
                 self.poll_at(until, step);
                 return true;
             }

@@ -77,7 +77,7 @@ impl Version {
 
     /// How many calls of `poll()` go by until a busy application tells the network thread again that it polls. As of 4.2
     /// the call in between finds the records that the event of the call before asked for.
-    pub(super) fn calls_an_event(self) -> i64 {
+    pub(super) fn calls_an_event(self) -> u32 {
         if self.has(Fact::WaitsForThread) { 1 } else { 2 }
     }
 }
