@@ -31,6 +31,8 @@ OLDER_WRONG = 3
 """So many of the few lives of an older version may always be wrong. If four lives of a hundred are, as of 150 lives of
 4.2, more than 3 of 12 are so in 0.1 % of all samples; a play of 4.4 would be wrong for most of the lives."""
 DIFFERENT: dict[str, set[str]] = {
+    "consumer-4.0": {"0:consumer:4"},
+    "consumer-4.1": {"0:consumer:4"},
     "consumer-4.2": {"0:consumer:18"},
     "consumer-4.3": {"new partitions, and a topic that is made, uniform"},
 }
