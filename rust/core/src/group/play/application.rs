@@ -123,14 +123,6 @@ impl Application {
         if in_rhythm < self.phase { self.called } else { in_rhythm.max(self.called) }
     }
 
-    /// The last pass within `poll()` at or before `at`.
-    pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
-        let last = self.last_poll(at);
-        let begins = if last == self.callback.call { self.callback.until } else { last };
-        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
-        if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
-    }
-
     /// When an idle call that began at `poll` ends.
     pub(super) fn end_of(&self, poll: i64) -> i64 {
         poll + self.timeout_ms
@@ -188,7 +180,6 @@ mod tests {
         let app = Application::new(0, 0, 1_000, 300);
         assert_eq!([0, 1, 150, 201, 300].map(|at| app.next_pass(at, false)), [0, 100, 200, 1_000, 1_000]);
         assert_eq!([1, 999].map(|at| app.next_pass(at, true)), [1_000, 1_000]);
-        assert_eq!([50, 299, 900].map(|at| app.last_pass(at, false)), [0, 200, 200]);
         let restless = Application::new(0, 0, 0, 100);
         assert_eq!([7, 70].map(|at| restless.next_poll(at)), [7, 70]);
     }

@@ -83,7 +83,9 @@ impl Coordinator for ConsumerCoordinator {
     }
 
     fn describe(answer: &Effect, message: &mut Message) {
-        if message.request == Api::ConsumerGroupHeartbeat.name() {
+        if message.request != Api::ScriptCommit.name() {
+            // A member leaves by a heartbeat, too.
+            message.request = Api::ConsumerGroupHeartbeat.name();
             message.generation = answer.epoch;
         }
     }
