@@ -49,9 +49,9 @@ pub enum Error {
         /// The name that was given.
         name: String,
         /// The known names.
-        known: Vec<&'static str>,
+        known: Box<[&'static str]>,
         /// The names that were probably meant.
-        nearest: Vec<&'static str>,
+        nearest: Box<[&'static str]>,
     },
     /// No client has an assignor of this name and version.
     #[error("there is no assignor {}: {reason}{}", quoted(name), hint(nearest))]
@@ -212,7 +212,12 @@ impl Error {
         known: impl IntoIterator<Item = &'static str>,
     ) -> Self {
         let known: Vec<_> = known.into_iter().collect();
-        Self::UnknownName { field, name: name.to_owned(), nearest: nearest(name, &known), known }
+        Self::UnknownName {
+            field,
+            name: name.to_owned(),
+            nearest: nearest(name, &known).into(),
+            known: known.into(),
+        }
     }
 
     /// The same refusal with `rows` added to its row: the row of an array becomes the row of its column.

@@ -168,7 +168,12 @@ impl FromStr for Client {
             if let (true, Some((_, meant))) = (nearest.is_empty(), known_as.into_iter().next()) {
                 nearest.push(meant);
             }
-            Error::UnknownName { field: "client", name: name.to_owned(), nearest, known }
+            Error::UnknownName {
+                field: "client",
+                name: name.to_owned(),
+                nearest: nearest.into(),
+                known: known.into(),
+            }
         })
     }
 }
