@@ -28,7 +28,7 @@ impl<M: Member> Simulation<M> {
                     Start { reader: self.owners[reader as usize], number: slot.start, config, topics };
                 let (member, effects) = self.sees(|step| M::new(start, step));
                 let slot = &mut self.members[reader as usize];
-                (slot.member, slot.is_alive) = (Some(member), true);
+                (slot.member, slot.is_alive) = (Some(Box::new(member)), true);
                 self.carry_out(reader, effects)?;
                 self.step(reader, Event::Start)
             }

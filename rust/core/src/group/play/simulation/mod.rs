@@ -36,7 +36,8 @@ enum Todo<T> {
 
 /// A consumer.
 struct Slot<M: Member> {
-    member: Option<M>,
+    /// In a box, because a step takes it out of here.
+    member: Option<Box<M>>,
     is_alive: bool,
     /// How many times it has started. Answers to an earlier consumer are dropped.
     start: u32,
