@@ -32,10 +32,6 @@ pub struct Reading {
     /// Up to when records were read, and up to when their offsets were committed.
     read_until: i64,
     committed_until: i64,
-    /// When its reader knew from which offset to read. Earlier commits do not contain it.
-    located: i64,
-    /// Whether the group has a committed offset for it.
-    is_committed: bool,
 }
 
 /// A span in which one member read one partition.
@@ -122,12 +118,6 @@ impl Ledger {
         reading.reader.map(|(reader, _)| reader)
     }
 
-    /// Whether the group has a committed offset for a partition.
-    pub(super) fn is_committed(&self, (topic, partition): Place) -> bool {
-        let reading = |partition| self.readings.get(topic as usize)?.get(partition);
-        usize::try_from(partition).ok().and_then(reading).is_some_and(|reading| reading.is_committed)
-    }
-
     /// A member begins to read a partition, as one of its consumers.
     pub(super) fn take(&mut self, place: Place, reader: Reader, member: Reader, at: i64) {
         if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {
@@ -150,7 +140,6 @@ impl Ledger {
         reading.moves += u32::from(reading.last.is_some_and(|last| last != member));
         reading.last = Some(member);
         reading.reader = Some((reader, at));
-        reading.located = at;
     }
 
     /// All that a member has read up to a time is committed.
@@ -166,14 +155,6 @@ impl Ledger {
         self.release(place, reader, progress.read, committed, at);
     }
 
-    /// A reader knows only at `at` from which offset to read a partition.
-    pub(super) fn locate(&mut self, place: Place, reader: Reader, at: i64) {
-        let reading = found(&mut self.readings, place);
-        if let Some(reading) = reading.filter(|it| it.reader.is_some_and(|(current, _)| current == reader)) {
-            reading.located = at;
-        }
-    }
-
     /// A member stops reading a partition. It has read up to `read`, and has committed up to `committed`.
     pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
         let Some(reading) = found(&mut self.readings, place) else { return };
@@ -187,7 +168,6 @@ impl Ledger {
             // The member got the partition without a leader and has read nothing of it.
             return;
         }
-        reading.is_committed |= committed > reading.located.max(from);
         reading.read_until = read.max(from);
         reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
     }

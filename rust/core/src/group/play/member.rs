@@ -88,8 +88,6 @@ pub(super) enum Effect<M: Member> {
     Rest(M::Timer),
     /// It begins to read partitions.
     Read(Vec<Place>),
-    /// It has found out from where to read partitions.
-    Locate(Vec<Place>, i64),
     /// It stops reading partitions, of which it has read and committed as much as this.
     Stop(Vec<Place>, Progress),
     /// All that it read up to a time is committed.

@@ -17,6 +17,8 @@ mod network_thread;
 mod poll;
 mod positions;
 mod reconcile;
+#[cfg(test)]
+mod tests;
 mod version;
 
 pub(super) use coordinator::ConsumerCoordinator;
@@ -66,8 +68,6 @@ pub(super) enum Timer {
     Metadata,
     /// It is connected to a broker that tells the topics.
     Connected,
-    /// That broker has answered.
-    MetadataAnswer,
     /// The answer to an automatic commit comes.
     CommitAnswer,
     /// A stall may be over.
@@ -193,10 +193,9 @@ impl Member for ConsumerMember {
         match event {
             Event::Start => self.poll(step),
             Event::Wake(Timer::Poll) => self.pass(step),
-            Event::Wake(Timer::Heartbeat) => self.wake(step),
-            Event::Wake(
-                Timer::Positions | Timer::Connected | Timer::MetadataAnswer | Timer::CommitAnswer,
-            ) => self.run_once(step),
+            Event::Wake(Timer::Heartbeat | Timer::Positions | Timer::Connected | Timer::CommitAnswer) => {
+                self.run_once(step);
+            }
             Event::Wake(Timer::Metadata) => self.ask_for_topics(step),
             Event::Wake(Timer::Stall) => self.resume(step),
             Event::Wake(Timer::Close) => self.close(self.close_later, step),

@@ -3,7 +3,6 @@
 //! In a turn, the thread handles the application's events, lets the managers send, and waits. An event from the
 //! application, an answer or a timeout ends the wait. Turns for fetches that change nothing are not played.
 
-use super::super::application::RETRY_BACKOFF_MS;
 use super::{ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
 
 /// The thread wakes at least this often.
@@ -53,17 +52,8 @@ impl ConsumerMember {
         step.wake(Timer::Heartbeat, due.min(now + MAX_POLL_TIMEOUT_MS).max(now + 1));
     }
 
-    /// The thread's timer is over. If the application calls `poll()` at the same instant, whoever has waited for longer goes
-    /// first.
-    pub(super) fn wake(&mut self, step: &mut ConsumerStep<'_>) {
-        if self.next_pass == Some(step.now) && !self.goes_round && !self.thread_wakes_first() {
-            step.wake(Timer::Heartbeat, step.now);
-        } else {
-            self.run_once(step);
-        }
-    }
-
-    /// Whether the thread has waited for longer than the application: a busy one's fetch has woken it later.
+    /// Whether the thread has waited for longer than the application: a busy one's fetch has woken it later. If both wake
+    /// at the same instant, it goes first.
     pub(super) fn thread_wakes_first(&self) -> bool {
         !self.is_busy && self.turns.began < self.app.end_of(self.call)
     }
@@ -81,7 +71,6 @@ impl ConsumerMember {
         let waits = !self.is_so(Fact::Spins);
         let commits_ms = match self.commits_at() {
             None => i64::MAX,
-            Some(_) if waits && self.finds_coordinator_at > began => RETRY_BACKOFF_MS,
             Some(at) if waits && self.commit_sent_at.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
             Some(at) => (at - began).max(0),
         };

@@ -100,7 +100,7 @@ impl ConsumerMember {
             // left.
             let locates = self.positions.comes_at.is_some();
             let calls_often = self.app.poll_ms() <= RETRY_BACKOFF_MS.min(self.app.timeout_ms());
-            if is_fast && !locates || locates && self.is_busy && calls_often && !sees_thread {
+            if locates && self.is_busy && calls_often && !sees_thread {
                 self.calls_since_polled = 1;
             }
         }
@@ -112,8 +112,7 @@ impl ConsumerMember {
             if self.process_background_events(events, submits, step) {
                 return;
             }
-            let calls_now = now > self.call && self.app.next_poll(now) == now;
-            if calls_now || self.positions.are_found(now) {
+            if self.positions.are_found(now) {
                 // By now the thread has also handled this pass's event, so the next call sends another one.
                 self.calls_since_polled = 1;
             }
@@ -143,8 +142,7 @@ impl ConsumerMember {
 
     /// Whether the application still has the event of its previous round, which is done by now. It drops that event.
     fn has_event(&mut self, now: i64) -> bool {
-        let has_event =
-            self.rounds.event_done_at.is_some_and(|done_at| (done_at - 1..=done_at).contains(&now));
+        let has_event = self.rounds.event_done_at == Some(now);
         if has_event {
             (self.rounds.event_done_at, self.calls_since_polled) = (None, 1);
         }

@@ -1,7 +1,6 @@
 //! From where a KIP-848 member reads new partitions (`OffsetsRequestManager`), and the topics that it has seen.
 
 use super::super::super::consumer::Place;
-use super::super::member::Effect;
 use super::super::subscription_state::beyond;
 use super::{ConsumerMember, ConsumerStep, Fact, Timer};
 
@@ -53,8 +52,6 @@ impl ConsumerMember {
         self.positions.early.clear();
         self.subscriptions.locate(&std::mem::take(&mut self.positions.located_early));
         self.positions.are_committed &= added.is_empty();
-        let lacks = |place: &Place| self.subscriptions.initializing().binary_search(place).is_ok();
-        step.effects.push(Effect::Locate(added.into_iter().filter(lacks).collect(), i64::MAX));
         self.see_records(step);
     }
 
@@ -77,20 +74,19 @@ impl ConsumerMember {
     }
 
     /// `updateFetchPositions`: asks for the positions of new partitions: for the group's offsets, and for the brokers'
-    /// first ones where the group has none. Then it fetches.
+    /// first ones, as the group may have none. Then it fetches.
     pub(super) fn update_fetch_positions(&mut self, step: &mut ConsumerStep<'_>) {
         let asked: Vec<Place> = self.initializing().collect();
         if asked.is_empty() || self.positions.comes_at.is_some() {
             return;
         }
         let offsets_ms = if self.positions.are_committed { 0 } else { step.latency_ms };
-        let mut located = asked.iter().filter(|place| self.knows_leader(**place)).peekable();
-        let finds_any = located.peek().is_some();
-        let lists = !located.all(|place| step.ledger.is_committed(*place));
-        let requests = i64::from(lists) + i64::from(!self.positions.are_early());
-        let brokers_ms =
-            if finds_any && requests > 0 { self.positions.connects_ms() + requests * ANSWERS_MS } else { 0 };
-        let comes_at = step.now + offsets_ms + brokers_ms;
+        let mut comes_at = step.now + offsets_ms;
+        if asked.iter().any(|place| self.knows_leader(*place)) {
+            // `ListOffsets`, and `Fetch` unless the partitions' callback is due.
+            let requests = if self.positions.are_early() { 1 } else { 2 };
+            comes_at += self.positions.connects_ms() + requests * ANSWERS_MS;
+        }
         (self.positions.asked, self.positions.comes_at) = (asked, Some(comes_at));
         step.wake(Timer::Positions, comes_at);
         // A turn that sends something does not wait.
@@ -123,7 +119,6 @@ impl ConsumerMember {
             self.go_on(step);
             return;
         }
-        step.effects.push(Effect::Locate(located.clone(), now));
         let is_new = |place: &Place| self.subscriptions.assigned().binary_search(place).is_err();
         self.positions.located_early.extend(located.into_iter().filter(is_new));
         self.positions.is_connected = true;
@@ -167,7 +162,6 @@ impl ConsumerMember {
     pub(super) fn ask_for_topics(&mut self, step: &mut ConsumerStep<'_>) {
         self.see_topics(step);
         let connects_ms = self.positions.connects_ms();
-        step.wake(Timer::MetadataAnswer, step.now + connects_ms + ANSWERS_MS);
         if connects_ms == 0 {
             self.run_once(step);
         } else {

@@ -248,11 +248,6 @@ impl<M: Member> Simulation<M> {
                         self.ledger.take(place, reader, self.owners[reader as usize], self.now);
                     }
                 }
-                Effect::Locate(places, at) => {
-                    for place in places {
-                        self.ledger.locate(place, reader, at);
-                    }
-                }
                 Effect::Stop(places, progress) => {
                     for place in places {
                         self.ledger.stop(place, reader, progress, self.now);
