@@ -29,6 +29,8 @@ pub struct Reading {
     /// The total time whose records were read twice: their offsets were not committed, so the next reader
     /// read them again.
     pub again_ms: i64,
+    /// The reader that the current one displaced, perhaps without a right to it.
+    displaced: Option<Reader>,
     /// Up to when records were read, and up to when their offsets were committed.
     read_until: i64,
     committed_until: i64,
@@ -139,7 +141,8 @@ impl Ledger {
         reading.again_ms += (reading.read_until - reading.committed_until).max(0);
         reading.moves += u32::from(reading.last.is_some_and(|last| last != member));
         reading.last = Some(member);
-        reading.reader = Some((reader, at));
+        let displaced = reading.reader.replace((reader, at));
+        reading.displaced = displaced.map(|(other, _)| other).filter(|other| *other != reader);
     }
 
     /// All that a member has read up to a time is committed.
@@ -148,11 +151,21 @@ impl Ledger {
         *committed = by.max(*committed);
     }
 
-    /// A member stops reading a partition.
-    pub(super) fn stop(&mut self, place: Place, reader: Reader, progress: Progress, at: i64) {
+    /// A member stops reading a partition. Returns the reader that it had displaced there: if that still owns the partition,
+    /// it reads on.
+    pub(super) fn stop(
+        &mut self,
+        place: Place,
+        reader: Reader,
+        progress: Progress,
+        at: i64,
+    ) -> Option<Reader> {
+        let reading = found(&mut self.readings, place)?;
+        let displaced = reading.displaced.take_if(|_| reading.reader.is_some_and(|(it, _)| it == reader));
         let committed =
             self.committed.get(&reader).map_or(progress.committed, |it| progress.committed.max(*it));
         self.release(place, reader, progress.read, committed, at);
+        displaced
     }
 
     /// A member stops reading a partition. It has read up to `read`, and has committed up to `committed`.

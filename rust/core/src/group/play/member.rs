@@ -39,6 +39,9 @@ pub(super) trait Member: Sized {
     /// Whether the time that an answer takes makes a difference to it.
     fn awaits(&self, sent: Sent, answer: &AnswerOf<Self>) -> bool;
 
+    /// Whether it would read a partition if no other member did.
+    fn reads(&self, place: Place) -> bool;
+
     /// Whether nothing will change for it by itself.
     fn is_at_rest(&self, coordinator: &Self::Coordinator, cluster: &Cluster) -> bool;
 }

@@ -268,6 +268,10 @@ impl Member for ClassicMember {
         }
     }
 
+    fn reads(&self, place: Place) -> bool {
+        self.subscriptions.returns(place)
+    }
+
     fn is_at_rest(&self, coordinator: &ClassicCoordinator, cluster: &Cluster) -> bool {
         let waits = self.app.stall().is_some()
             || self.closing.is_some()

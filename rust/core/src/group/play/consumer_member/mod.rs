@@ -32,7 +32,7 @@ use version::{Fact, Version};
 
 use std::sync::Arc;
 
-use super::super::consumer::{Effect, Place, Request};
+use super::super::consumer::{Effect, Place};
 use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;
@@ -229,6 +229,10 @@ impl Member for ConsumerMember {
         }
     }
 
+    fn reads(&self, place: Place) -> bool {
+        self.subscriptions.returns(place)
+    }
+
     fn is_at_rest(&self, coordinator: &ConsumerCoordinator, _: &Cluster) -> bool {
         // The network thread hears only of every second call.
         let polls_too_seldom = 2 * self.app.poll_ms() >= self.config.max_poll_interval_ms;
@@ -297,12 +301,6 @@ impl ConsumerMember {
         self.subscriptions.subscribe(topics, true, self.progress(step.now), step);
         self.see_topics(step);
         self.see_records(step);
-    }
-
-    fn commit_for_script(&self, epoch: Option<i32>, step: &mut ConsumerStep<'_>) {
-        let owned = self.subscriptions.assigned().to_vec();
-        let commit = Request::Commit(Arc::clone(&self.id), epoch.unwrap_or(self.epoch), owned);
-        step.send(self.sent(Api::ScriptCommit, step.now), commit);
     }
 
     /// `close()`: commits what was read, and calls the listener back. If a callback runs, it comes after that.

@@ -3,6 +3,10 @@
 //! In a turn, the thread handles the application's events, lets the managers send, and waits. An event from the
 //! application, an answer or a timeout ends the wait. Turns for fetches that change nothing are not played.
 
+use std::sync::Arc;
+
+use super::super::super::consumer::Request;
+use super::super::member::Api;
 use super::{ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
 
 /// The thread wakes at least this often.
@@ -103,5 +107,12 @@ impl ConsumerMember {
             step.wake(Timer::CommitAnswer, now + step.latency_ms);
         }
         commits
+    }
+
+    /// A commit that the script asks for.
+    pub(super) fn commit_for_script(&self, epoch: Option<i32>, step: &mut ConsumerStep<'_>) {
+        let owned = self.subscriptions.assigned().to_vec();
+        let commit = Request::Commit(Arc::clone(&self.id), epoch.unwrap_or(self.epoch), owned);
+        step.send(self.sent(Api::ScriptCommit, step.now), commit);
     }
 }

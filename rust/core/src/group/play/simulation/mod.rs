@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::Set;
+use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::super::event_queue::EventQueue;
 use super::cluster::Cluster;
@@ -250,7 +251,10 @@ impl<M: Member> Simulation<M> {
                 }
                 Effect::Stop(places, progress) => {
                     for place in places {
-                        self.ledger.stop(place, reader, progress, self.now);
+                        let displaced = self.ledger.stop(place, reader, progress, self.now);
+                        if let Some(other) = displaced.filter(|other| self.reads(*other, place)) {
+                            self.ledger.take(place, other, self.owners[other as usize], self.now);
+                        }
                     }
                 }
                 Effect::Commit(by) => self.ledger.commit(reader, by),
@@ -268,6 +272,11 @@ impl<M: Member> Simulation<M> {
         }
         self.effects = effects;
         Ok(())
+    }
+
+    fn reads(&self, reader: Reader, place: Place) -> bool {
+        let Slot { member, is_alive, .. } = &self.members[reader as usize];
+        *is_alive && member.as_ref().is_some_and(|member| member.reads(place))
     }
 
     /// Hands a request to the coordinator that no member sends.
