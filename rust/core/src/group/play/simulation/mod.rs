@@ -48,7 +48,7 @@ struct Slot<M: Member> {
 
 impl<M: Member> Slot<M> {
     fn new(start: u32) -> Self {
-        Self { member: None, is_alive: false, start, timers: Vec::new() }
+        Self { member: None, is_alive: false, start, timers: Vec::with_capacity(8) }
     }
 }
 
