@@ -1,3 +1,5 @@
+//! What a classic member does at an event: a missed poll, a rebalance that a heartbeat tells of, an unknown ID.
+
 use std::sync::Arc;
 
 use super::super::super::classic::{Config, Group, Joined, Request, Response};

@@ -1,3 +1,5 @@
+//! What a KIP-848 member does at an event: a missed poll, a fenced epoch, a smaller assignment.
+
 use std::sync::Arc;
 
 use super::super::super::consumer::{Config, Effect as Answer, Group, Place, Request};
