@@ -25,8 +25,8 @@ KINDS = (*PROTOCOLS, *(f"consumer-{kafka}" for kafka in OLDER))
 CASES, OLDER_CASES = 60, 12
 RIGHT = 0.95
 """The share of random lives that must be right. 98.5 % is the goal: of 1,000 lives a protocol that nobody had looked
-at before, 983 classic ones and 992 of KIP-848's were right. If 8 lives of 1,000 are wrong, more than 3 of 60 are so in 0.2 %
-of all samples, by the binomial distribution; if 17 are, in 2 %."""
+at before, 983 classic ones and 992 of KIP-848's were right. If 8 lives of 1,000 are wrong, more than 3 of 60
+are so in 0.2 % of all samples, by the binomial distribution; if 17 are, in 2 %."""
 OLDER_WRONG = 3
 """So many of the few lives of an older version may always be wrong. If four lives of a hundred are, as of 150 lives of
 4.2, more than 3 of 12 are so in 0.1 % of all samples; a play of 4.4 would be wrong for most of the lives."""
