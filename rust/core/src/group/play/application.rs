@@ -20,6 +20,7 @@ pub(super) struct Application {
     before_called: i64,
     stall: Option<Stall>,
     callback: Callback,
+    closing: Option<Closing>,
 }
 
 /// A time in which an application does not poll.
@@ -36,6 +37,14 @@ struct Callback {
     until: i64,
 }
 
+/// When `close()` began, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closing {
+    since: i64,
+    /// Whether the member leaves the group; if this is not specified, the default of `close()` decides.
+    pub leaves: Option<bool>,
+}
+
 impl Application {
     /// An application that starts at `at`, as number `reader` of its group.
     pub(super) fn new(reader: u32, at: i64, poll_ms: i64, timeout_ms: i64) -> Self {
@@ -49,6 +58,7 @@ impl Application {
             before_called: at,
             stall: None,
             callback: Callback { call: i64::MAX, until: i64::MIN },
+            closing: None,
         }
     }
 
@@ -75,6 +85,21 @@ impl Application {
         }
         (self.before_called, self.called) = (self.last_poll(stall.since - 1), at);
         Some(stall)
+    }
+
+    /// It calls `close()`.
+    pub(super) fn closes(&mut self, at: i64, leaves: Option<bool>) {
+        self.closing = Some(Closing { since: at, leaves });
+    }
+
+    pub(super) fn closing(&self) -> Option<Closing> {
+        self.closing
+    }
+
+    /// The time up to which it has read. If it stalls or closes, that is when it began to.
+    pub(super) fn read_by(&self, now: i64) -> i64 {
+        let stalls = self.stall.map_or(now, |stall| stall.since);
+        self.closing.map_or(stalls, |closing| stalls.min(closing.since))
     }
 
     /// A callback keeps the application inside `poll()` from `at` to `until`.

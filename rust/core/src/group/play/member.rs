@@ -1,6 +1,6 @@
 //! What a member is to the simulation: a state machine that takes events and returns effects.
 //!
-//! A member changes nothing but itself. It sees the time, the cluster's topics and the group's offsets, and says what it
+//! A member changes nothing but itself. It sees the time, the cluster's topics and who reads what, and says what it
 //! does: send a request, wake at a time, read partitions, end. The simulation carries that out.
 
 use std::fmt::Debug;
@@ -15,6 +15,10 @@ use super::ledger::{Ledger, Reader};
 use super::member_ids::MemberIds;
 use super::script::{Consumer, Race};
 use crate::Result;
+
+/// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,
+/// each answered in 1 ms.
+pub(super) const FINDS_COORDINATOR_MS: i64 = 3;
 
 /// A consumer of the classic protocol, or of KIP-848.
 pub(super) trait Member: Sized {
@@ -157,7 +161,7 @@ pub(super) struct Step<'a, M: Member> {
     pub latency_ms: i64,
     pub coordinator: &'a M::Coordinator,
     pub cluster: &'a Cluster,
-    /// Who reads which partition, and of which the group has committed offsets.
+    /// Who reads which partition, and which of them have no leader.
     pub ledger: &'a Ledger,
     pub ids: &'a mut MemberIds,
     pub race: &'a mut Race,
@@ -215,6 +219,26 @@ pub(super) struct Scene<C> {
     pub ledger: Ledger,
     ids: MemberIds,
     race: Race,
+}
+
+/// A dynamic member that polls every 500 ms, commits nothing and has no listener.
+#[cfg(test)]
+pub(super) fn consumer(max_poll_interval_ms: i64) -> Consumer {
+    Consumer {
+        instance: None,
+        ids: Vec::new(),
+        session_timeout_ms: 45_000,
+        heartbeat_interval_ms: 3_000,
+        max_poll_interval_ms,
+        auto_commit_interval_ms: None,
+        poll_ms: 500,
+        poll_timeout_ms: 100,
+        listener_ms: None,
+        metadata_max_age_ms: 300_000,
+        client: "java".into(),
+        assignors: Arc::new([]),
+        remote_assignor: None,
+    }
 }
 
 #[cfg(test)]

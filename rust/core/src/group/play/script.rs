@@ -87,6 +87,18 @@ pub struct Consumer {
     pub remote_assignor: Option<String>,
 }
 
+impl Consumer {
+    /// Whether it has a `group.instance.id`.
+    pub(super) fn is_static(&self) -> bool {
+        self.instance.is_some()
+    }
+
+    /// `enable.auto.commit`.
+    pub(super) fn auto_commits(&self) -> bool {
+        self.auto_commit_interval_ms.is_some()
+    }
+}
+
 /// An event in a script.
 #[derive(Clone, Debug)]
 pub enum Action {

@@ -40,7 +40,7 @@ impl AnswerSpace<'_> {
 /// Rows to answer, and the places of their answers.
 pub(crate) struct Piece<'a, 's> {
     pub(crate) rows: Range<usize>,
-    /// Which of them have a key; all if there is none.
+    /// Which of them have a key; without a validity, all do.
     pub(crate) validity: Option<Validity<'a>>,
     pub(crate) answers: &'a mut AnswerSpace<'s>,
 }

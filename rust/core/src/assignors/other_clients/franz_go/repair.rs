@@ -207,7 +207,7 @@ impl CellTable {
 #[derive(Clone)]
 struct Cell {
     add: i64,
-    /// None if there is none to give up.
+    /// `None` if it has no partition that it could give up.
     drop: Option<i64>,
     row: usize,
     member: MemberIx,

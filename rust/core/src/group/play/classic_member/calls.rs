@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::super::classic::Request;
 use super::super::member::{Api, Effect};
-use super::{ClassicMember, ClassicStep, Closing, MemberState, Timer};
+use super::{ClassicMember, ClassicStep, MemberState, Timer};
 use crate::Result;
 
 impl ClassicMember {
@@ -21,7 +21,7 @@ impl ClassicMember {
             self.poll_next(now, step);
             return;
         };
-        if self.auto_commits() {
+        if self.config.auto_commits() {
             step.commit(stall.since);
             self.commits_since = now;
         }
@@ -45,11 +45,11 @@ impl ClassicMember {
             step.wake(Timer::Close, until);
             return Ok(());
         }
-        self.closing = Some(Closing { since: now, leaves });
+        self.app.closes(now, leaves);
         let mut takes_ms = 0;
         if !self.subscriptions.assigned().is_empty() {
             takes_ms += self.config.listener_ms.unwrap_or(0);
-            if self.auto_commits() && self.subscriptions.has_positions() {
+            if self.config.auto_commits() && self.subscriptions.has_positions() {
                 takes_ms += self.commit_on_close(step)?;
             }
         }
@@ -76,7 +76,8 @@ impl ClassicMember {
     /// Finishes `close()`: the member leaves the group (`maybeLeaveGroup`), or does not. One that polled too seldom, or
     /// that the coordinator no longer knows, has already left.
     pub(super) fn closed(&mut self, step: &mut ClassicStep<'_>) {
-        let leaves = self.closing.and_then(|closing| closing.leaves).unwrap_or(!self.is_static());
+        let leaves =
+            self.app.closing().and_then(|closing| closing.leaves).unwrap_or(!self.config.is_static());
         if leaves && self.state != MemberState::Unjoined && !self.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&self.id), None)]);
             step.send(self.sent(Api::LeaveGroup, step.now), leave);
@@ -89,7 +90,7 @@ impl ClassicMember {
     pub(super) fn crash(&mut self, step: &mut ClassicStep<'_>) {
         // In a callback it has not polled since that began.
         let polled = self.app.in_callback(step.now).map(|_| self.app.last_poll(step.now));
-        let by = polled.unwrap_or(i64::MAX).min(self.read_by(step.now));
+        let by = polled.unwrap_or(i64::MAX).min(self.app.read_by(step.now));
         if let Some(last) = self.last_auto_commit(by).filter(|_| !self.subscriptions.assigned().is_empty()) {
             step.effects.push(Effect::Heard(last));
         }

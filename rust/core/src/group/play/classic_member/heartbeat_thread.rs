@@ -152,7 +152,7 @@ impl ClassicMember {
         if self.heartbeats.looked.is_none() || self.poll_interval_ends(step.now) > step.now {
             return;
         }
-        if !self.is_static() && !self.id.is_empty() {
+        if !self.config.is_static() && !self.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&self.id), None)]);
             step.send(self.sent(Api::LeaveGroup, step.now), leave);
         }

@@ -36,15 +36,11 @@ use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;
 use super::ledger::Reader;
-use super::member::{AnswerOf, Api, Event, Member, Progress, Sent, Start, Step};
+use super::member::{AnswerOf, Api, Event, FINDS_COORDINATOR_MS, Member, Progress, Sent, Start, Step};
 use super::script::Consumer;
 use super::subscription_state::SubscriptionState;
 use crate::Result;
 use crate::interned::Name;
-
-/// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,
-/// each answered in 1 ms.
-const FINDS_COORDINATOR_MS: i64 = 3;
 
 /// `AbstractCoordinator.MemberState`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,14 +85,6 @@ struct NamedAssignor {
 struct GenerationAssignment {
     places: Arc<[Place]>,
     generation: i32,
-}
-
-/// When `close()` began, and how.
-#[derive(Clone, Copy, Debug)]
-struct Closing {
-    since: i64,
-    /// Whether the member leaves the group; if this is not specified, the default of `close()` decides.
-    leaves: Option<bool>,
 }
 
 /// The times for which a classic member sets a timer.
@@ -173,7 +161,6 @@ pub(super) struct ClassicMember {
     last_assignment: GenerationAssignment,
     /// When its timer of automatic commits started.
     commits_since: i64,
-    closing: Option<Closing>,
     /// What `close()` is to do that waits for the end of a callback.
     close_later: Option<bool>,
     /// An error that the application sees at its next pass.
@@ -220,7 +207,6 @@ impl Member for ClassicMember {
             named: NamedAssignor::default(),
             last_assignment: GenerationAssignment { places: Arc::new([]), generation: -1 },
             commits_since: step.now,
-            closing: None,
             close_later: None,
             error: None,
         };
@@ -274,7 +260,7 @@ impl Member for ClassicMember {
 
     fn is_at_rest(&self, coordinator: &ClassicCoordinator, cluster: &Cluster) -> bool {
         let waits = self.app.stall().is_some()
-            || self.closing.is_some()
+            || self.app.closing().is_some()
             || self.next_pass.is_some()
             || !self.inbox.is_empty();
         let rests = self.state == MemberState::Stable
@@ -290,18 +276,12 @@ impl Member for ClassicMember {
 impl ClassicMember {
     /// A request as it remembers it.
     fn sent(&self, api: Api, now: i64) -> Sent {
-        Sent { api, identity: self.identity, read: self.read_by(now) }
-    }
-
-    /// The time up to which it has read. If it stalls or closes, that is when it began to.
-    fn read_by(&self, now: i64) -> i64 {
-        let stalls = self.app.stall().map_or(now, |stall| stall.since);
-        self.closing.map_or(stalls, |closing| stalls.min(closing.since))
+        Sent { api, identity: self.identity, read: self.app.read_by(now) }
     }
 
     /// How far it has got with its partitions.
     fn progress(&self, now: i64) -> Progress {
-        let read = self.read_by(now);
+        let read = self.app.read_by(now);
         Progress { read, committed: self.last_auto_commit(read).unwrap_or(i64::MIN) }
     }
 
@@ -312,14 +292,6 @@ impl ClassicMember {
         let first = self.app.in_rhythm(self.commits_since + interval_ms);
         let every_ms = (self.app.in_rhythm(first + interval_ms) - first).max(1);
         (first <= at).then(|| first + (at - first) / every_ms * every_ms)
-    }
-
-    fn auto_commits(&self) -> bool {
-        self.config.auto_commit_interval_ms.is_some()
-    }
-
-    fn is_static(&self) -> bool {
-        self.config.instance.is_some()
     }
 
     /// From now on, it has exactly these partitions, which are sorted.

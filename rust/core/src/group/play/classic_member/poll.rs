@@ -34,10 +34,10 @@ impl ClassicMember {
         rejoins || self.error.is_some() || !self.inbox.is_empty() || self.polls_too_seldom()
     }
 
-    /// A scheduled pass. In a stall there is none, and a callback puts it off.
+    /// A scheduled pass. A stall cancels it, and a callback puts it off.
     pub(super) fn pass(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         self.next_pass = None;
-        if self.closing.is_some() || self.app.stall().is_some() {
+        if self.app.closing().is_some() || self.app.stall().is_some() {
             return Ok(());
         }
         if let Some(until) = self.app.in_callback(step.now) {

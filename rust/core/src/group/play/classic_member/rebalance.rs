@@ -18,7 +18,7 @@ impl ClassicMember {
     /// topics that it has unsubscribed from. Returns whether it has finished.
     pub(super) fn on_join_prepare(&mut self, step: &mut ClassicStep<'_>) -> Result<bool> {
         let is_cooperative = self.is_cooperative();
-        if self.join_prepare == JoinPrepare::Begins && self.auto_commits() {
+        if self.join_prepare == JoinPrepare::Begins && self.config.auto_commits() {
             self.send_commit(step);
             if !is_cooperative {
                 self.subscriptions.hold_back_all(self.progress(step.now), step);

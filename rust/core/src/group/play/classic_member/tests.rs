@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::super::classic::{Config, Group, Joined, Request, Response};
 use super::super::super::error_code::Code;
-use super::super::member::{Api, Effect, Event, Member, Progress, Scene, Sent, Start};
+use super::super::member::{Api, Effect, Event, Member, Progress, Scene, Sent, Start, consumer};
 use super::super::script::Consumer;
 use super::{ClassicCoordinator, ClassicMember, Timer};
 use crate::assignors::Assignor;
@@ -18,21 +18,8 @@ struct Life {
 impl Life {
     /// A member that has just joined, with both partitions of a topic.
     fn stable(assignor: Assignor) -> Self {
-        let config = Consumer {
-            instance: None,
-            ids: Vec::new(),
-            session_timeout_ms: 45_000,
-            heartbeat_interval_ms: 3_000,
-            max_poll_interval_ms: 300_000,
-            auto_commit_interval_ms: None,
-            poll_ms: 500,
-            poll_timeout_ms: 100,
-            listener_ms: None,
-            metadata_max_age_ms: 300_000,
-            client: "java".into(),
-            assignors: Arc::new([(assignor.name().into(), assignor)]),
-            remote_assignor: None,
-        };
+        let assignors = Arc::new([(assignor.name().into(), assignor)]);
+        let config = Consumer { assignors, ..consumer(300_000) };
         let mut scene = Scene::new(ClassicCoordinator::new(Group::new(Config::default())), 2);
         let start = Start { reader: 0, number: 1, config: Arc::new(config), topics: Arc::new([0]) };
         let (member, _) = scene.at(0, |step| ClassicMember::new(start, step));

@@ -57,7 +57,8 @@ impl ConsumerMember {
 
     /// The member leaves because its application has polled too seldom (`max.poll.interval.ms`).
     pub(super) fn leave_stale(&mut self, step: &mut ConsumerStep<'_>) {
-        let epoch = if self.is_static() { LEAVE_GROUP_STATIC_MEMBER_EPOCH } else { LEAVE_GROUP_MEMBER_EPOCH };
+        let epoch =
+            if self.config.is_static() { LEAVE_GROUP_STATIC_MEMBER_EPOCH } else { LEAVE_GROUP_MEMBER_EPOCH };
         self.send_heartbeat(epoch, step);
         self.epoch = epoch;
         self.heartbeats.in_flight = false;
@@ -71,7 +72,7 @@ impl ConsumerMember {
     /// `REMAIN_IN_GROUP`; a consumer that is in no group sends nothing.
     pub(super) fn leave_on_close(&mut self, leaves: Option<bool>, step: &mut ConsumerStep<'_>) {
         if !self.membership.skips_heartbeats() {
-            let stays = self.is_static() && leaves != Some(true);
+            let stays = self.config.is_static() && leaves != Some(true);
             let epoch = if stays { LEAVE_GROUP_STATIC_MEMBER_EPOCH } else { LEAVE_GROUP_MEMBER_EPOCH };
             self.send_heartbeat(epoch, step);
         }

@@ -76,8 +76,8 @@ impl Membership {
         }
     }
 
-    /// The assignment to take up next, unless there is none or one is being taken up (`maybeReconcile`). The same
-    /// partitions under another number are taken up at once.
+    /// The assignment to take up next, if one waits and no other is being taken up (`maybeReconcile`). The same partitions
+    /// under another number are taken up at once.
     pub(super) fn next_assignment(&mut self) -> Option<LocalAssignment> {
         if self.state != MemberState::Reconciling || self.is_reconciled() || self.reconciling.is_some() {
             return None;

@@ -37,23 +37,11 @@ use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;
 use super::ledger::Reader;
-use super::member::{AnswerOf, Api, Event, Member, Progress, Sent, Start, Step};
+use super::member::{AnswerOf, Api, Event, FINDS_COORDINATOR_MS, Member, Progress, Sent, Start, Step};
 use super::script::Consumer;
 use super::subscription_state::SubscriptionState;
 use crate::Result;
 use crate::interned::Name;
-
-/// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,
-/// each answered in 1 ms.
-const FINDS_COORDINATOR_MS: i64 = 3;
-
-/// When `close()` began, and how.
-#[derive(Clone, Copy, Debug)]
-struct Closing {
-    since: i64,
-    /// Whether the member leaves the group; if this is not specified, the default of `close()` decides.
-    leaves: Option<bool>,
-}
 
 /// The times for which a KIP-848 member sets a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +120,6 @@ pub(super) struct ConsumerMember {
     commits_since: i64,
     /// When a reconciliation's commit was sent, while its answer is under way (`hasInflightCommit`).
     commit_sent_at: Option<i64>,
-    closing: Option<Closing>,
     /// What `close()` is to do that waits for the end of a callback.
     close_later: Option<bool>,
     /// An error that the application sees at its next pass.
@@ -181,7 +168,6 @@ impl Member for ConsumerMember {
             awaits_lost: false,
             commits_since: now,
             commit_sent_at: None,
-            closing: None,
             close_later: None,
             error: None,
         };
@@ -200,7 +186,6 @@ impl Member for ConsumerMember {
             Event::Wake(Timer::Stall) => self.resume(step),
             Event::Wake(Timer::Close) => self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
-            // A consumer that is still closing goes on with that next to its successor.
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
             Event::Stall(for_ms) => step.wake(Timer::Stall, self.app.stalls(step.now, for_ms)),
             Event::Subscribe(topics) => self.subscribe(topics, step),
@@ -236,7 +221,7 @@ impl Member for ConsumerMember {
     fn is_at_rest(&self, coordinator: &ConsumerCoordinator, _: &Cluster) -> bool {
         // The network thread hears only of every second call.
         let polls_too_seldom = 2 * self.app.poll_ms() >= self.config.max_poll_interval_ms;
-        let waits = self.app.stall().is_some() || self.closing.is_some() || self.error.is_some();
+        let waits = self.app.stall().is_some() || self.app.closing().is_some() || self.error.is_some();
         let hears = !self.background_events.is_empty() || self.calls_back || self.called_back.is_some();
         let rests = self.membership.state == MemberState::Stable && self.initializing().next().is_none();
         let is_current = coordinator.group.member(&self.id).is_some_and(|member| {
@@ -253,28 +238,14 @@ impl ConsumerMember {
         self.version.has(fact)
     }
 
-    fn is_static(&self) -> bool {
-        self.config.instance.is_some()
-    }
-
-    fn auto_commits(&self) -> bool {
-        self.config.auto_commit_interval_ms.is_some()
-    }
-
     /// A request as it remembers it.
     fn sent(&self, api: Api, now: i64) -> Sent {
-        Sent { api, identity: self.identity, read: self.read_by(now) }
-    }
-
-    /// The time up to which it has read. If it stalls or closes, that is when it began to.
-    fn read_by(&self, now: i64) -> i64 {
-        let stalls = self.app.stall().map_or(now, |stall| stall.since);
-        self.closing.map_or(stalls, |closing| stalls.min(closing.since))
+        Sent { api, identity: self.identity, read: self.app.read_by(now) }
     }
 
     /// How far it has got with its partitions. It says of each commit when it makes it.
     fn progress(&self, now: i64) -> Progress {
-        Progress { read: self.read_by(now), committed: i64::MIN }
+        Progress { read: self.app.read_by(now), committed: i64::MIN }
     }
 
     /// Stops returning records of some of its partitions.
@@ -311,18 +282,18 @@ impl ConsumerMember {
             step.wake(Timer::Close, until);
             return;
         }
-        let read = self.read_by(now);
-        self.closing = Some(Closing { since: now, leaves });
+        let read = self.app.read_by(now);
+        self.app.closes(now, leaves);
         let callback_ms = self.config.listener_ms.unwrap_or(0);
         let has_any = !self.subscriptions.assigned().is_empty();
-        if self.auto_commits() || has_any && callback_ms > 0 {
+        if self.config.auto_commits() || has_any && callback_ms > 0 {
             // While the application waits for its commit or its callback, its network thread sees to everything else.
             self.run_once(step);
         }
         let mut takes_ms = 0;
         if !self.subscriptions.assigned().is_empty() {
             takes_ms += callback_ms;
-            if self.auto_commits() && self.subscriptions.has_positions() {
+            if self.config.auto_commits() && self.subscriptions.has_positions() {
                 takes_ms += step.latency_ms;
                 step.commit(read);
             }
@@ -336,7 +307,7 @@ impl ConsumerMember {
 
     /// Finishes `close()`: tells the coordinator, and ends.
     fn closed(&mut self, step: &mut ConsumerStep<'_>) {
-        self.leave_on_close(self.closing.and_then(|closing| closing.leaves), step);
+        self.leave_on_close(self.app.closing().and_then(|closing| closing.leaves), step);
         self.end(None, step);
     }
 

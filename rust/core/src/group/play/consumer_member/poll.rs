@@ -44,7 +44,7 @@ impl ConsumerMember {
     pub(super) fn pass(&mut self, step: &mut ConsumerStep<'_>) {
         let is_inside = self.calls_back || self.goes_round;
         self.next_pass = None;
-        if self.closing.is_some() || self.app.stall().is_some() && !is_inside {
+        if self.app.closing().is_some() || self.app.stall().is_some() && !is_inside {
             return;
         }
         match self.app.in_callback(step.now) {
@@ -231,7 +231,7 @@ impl ConsumerMember {
         self.look_for_positions(step);
     }
 
-    /// `updateFetchPositions` up to 4.1, and what follows if there are none to wait for.
+    /// `updateFetchPositions` up to 4.1. If all positions are known, the pass goes on at once.
     fn look_for_positions(&mut self, step: &mut ConsumerStep<'_>) {
         self.update_fetch_positions(step);
         if self.positions.comes_at.is_none() {

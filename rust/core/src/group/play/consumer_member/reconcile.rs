@@ -27,7 +27,7 @@ impl ConsumerMember {
     pub(super) fn maybe_reconcile(&mut self, can_commit: bool, step: &mut ConsumerStep<'_>) {
         let Some(target) = self.membership.next_assignment() else { return };
         let revoked = beyond(self.subscriptions.assigned(), &target.places);
-        let commits = self.auto_commits();
+        let commits = self.config.auto_commits();
         let waits_for_poll = commits || !revoked.is_empty() && !self.is_so(Fact::RevokesAtAnyTime);
         if !can_commit && waits_for_poll {
             return;

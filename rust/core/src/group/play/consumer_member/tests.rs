@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::super::super::consumer::{Config, Effect as Answer, Group, Place, Request};
 use super::super::super::error_code::Code;
-use super::super::member::{Api, Effect, Event, Member, Scene, Sent, Start};
-use super::super::script::Consumer;
+use super::super::member::{Api, Effect, Event, Member, Scene, Sent, Start, consumer};
 use super::{ConsumerCoordinator, ConsumerMember, MemberState, Timer};
 
 /// A member that polls every 500 ms, and what it sees.
@@ -17,21 +16,7 @@ struct Life {
 impl Life {
     /// A member that has joined, reads both partitions of a topic, and has acknowledged them.
     fn stable() -> Self {
-        let config = Consumer {
-            instance: None,
-            ids: Vec::new(),
-            session_timeout_ms: 45_000,
-            heartbeat_interval_ms: 3_000,
-            max_poll_interval_ms: 30_000,
-            auto_commit_interval_ms: None,
-            poll_ms: 500,
-            poll_timeout_ms: 100,
-            listener_ms: None,
-            metadata_max_age_ms: 300_000,
-            client: "java".into(),
-            assignors: Arc::new([]),
-            remote_assignor: None,
-        };
+        let config = consumer(30_000);
         let mut scene = Scene::new(ConsumerCoordinator { group: Group::new(Config::default()) }, 2);
         let start = Start { reader: 0, number: 1, config: Arc::new(config), topics: Arc::new([0]) };
         let (member, _) = scene.at(0, |step| ConsumerMember::new(start, step));
