@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,32 +73,29 @@ def test_all_options_reach_the_advice(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "name TARGET, the topic's MB/s at its peak"),
-        (["ten"], "TARGET takes a number above 0, such as 100 or 2.5, not 'ten'"),
-        (["0"], "TARGET is a number above 0"),
-        (["nan"], "TARGET takes a number above 0"),
-        (["1e9"], "TARGET takes a number above 0"),
-        (["100", "--growth", "1_0"], "--growth takes a number above 0, such as 100 or 2.5, not '1_0'"),
+        ("", "name TARGET, the topic's MB/s at its peak"),
+        ("ten", "TARGET takes a number above 0, such as 100 or 2.5, not 'ten'"),
+        ("0", "TARGET is a number above 0"),
+        ("nan", "TARGET takes a number above 0"),
+        ("1e9", "TARGET takes a number above 0"),
+        ("100 --growth 1_0", "--growth takes a number above 0, such as 100 or 2.5, not '1_0'"),
         (
-            ["100", "--produce", "8-12"],
+            "100 --produce 8-12",
             "--produce takes a number above 0 or a range, such as 10 or 8..12, not '8-12'",
         ),
-        (["100", "--produce", "12..8"], "--produce is a range from 12 to 8: turn it round"),
-        (["100", "--produce", "٨"], "--produce takes a number above 0"),
-        (["100", "--power", "1,,2"], "--power takes a number for each broker, such as 1,1,2, not '1,,2'"),
-        (["100", "--power", ""], "--power takes a number for each broker"),
-        (["100", "--power", "1,2", "--brokers", "3"], "power has 2 numbers and brokers is 3"),
-        (["100", "--consumers", "-1"], "consumers is a whole number, 1 to 1000000, not -1"),
-        (["100", "--consumers", "x"], "'x' is not a valid integer"),
-        (
-            ["100", "--brokers", "2", "--replication-factor", "3"],
-            "3 replicas of a partition need as many brokers",
-        ),
-        (["1000000", "--produce", "0.001"], "need more than 100,000 partitions"),
+        ("100 --produce 12..8", "--produce is a range from 12 to 8: turn it round"),
+        ("100 --produce ٨", "--produce takes a number above 0"),
+        ("100 --power 1,,2", "--power takes a number for each broker, such as 1,1,2, not '1,,2'"),
+        ("100 --power ''", "--power takes a number for each broker"),
+        ("100 --power 1,2 --brokers 3", "power has 2 numbers and brokers is 3"),
+        ("100 --consumers -1", "consumers is a whole number, 1 to 1000000, not -1"),
+        ("100 --consumers x", "'x' is not a valid integer"),
+        ("100 --brokers 2 --replication-factor 3", "3 replicas of a partition need as many brokers"),
+        ("1000000 --produce 0.001", "need more than 100,000 partitions"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, refusal: Refusal) -> None:
-    assert sentence in refusal("advise", *words)
+def test_what_is_wrong_is_one_sentence(words: str, sentence: str, refusal: Refusal) -> None:
+    assert sentence in refusal("advise", *shlex.split(words))
 
 
 def test_one_is_one(command: Command) -> None:

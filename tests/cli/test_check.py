@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -266,52 +267,46 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["x.csv", "-n", 12], "name the key's column of 'x.csv' with --key"),
-        (["x.csv", "--key", "k"], "give the number of partitions of the topic of 'x.csv' with -n"),
-        (["x.csv", "--key", "k", "-n", 12, "--partition", "q"], "there is no column 'q' in 'x.csv'"),
+        ("x.csv -n 12", "name the key's column of 'x.csv' with --key"),
+        ("x.csv --key k", "give the number of partitions of the topic of 'x.csv' with -n"),
+        ("x.csv --key k -n 12 --partition q", "there is no column 'q' in 'x.csv'"),
+        ("x.csv --key k -n 12 --partition k", "'k' cannot be both the key and the partition"),
+        ("x.csv --key k -n 0", "n, the number of partitions, must be from 1"),
+        ("x.csv --key k -n 12 --show -1", "-1 is not in the range x>=0"),
+        ("absent.csv --key k -n 12", "there is no file 'absent.csv'"),
+        ("x.parquet --key k -n 12 --partition f", "row 0 is in 4.5, which is not a partition of 12"),
+        ("kafka://h:x -n 12", "'kafka://h:x' does not name a Kafka: write kafka://host:port"),
+        ("kafka://127.0.0.1:9", "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),
+        ("'kafka://127.0.0.1:9/a b'", "'a b' cannot be a topic's name"),
+        ("kafka://127.0.0.1:9/t", "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
+        ("kafka://127.0.0.1:9/t -n 0", "n, the number of partitions, must be from 1"),
         (
-            ["x.csv", "--key", "k", "-n", 12, "--partition", "k"],
-            "'k' cannot be both the key and the partition",
-        ),
-        (["x.csv", "--key", "k", "-n", 0], "n, the number of partitions, must be from 1"),
-        (["x.csv", "--key", "k", "-n", 12, "--show", -1], "-1 is not in the range x>=0"),
-        (["absent.csv", "--key", "k", "-n", 12], "there is no file 'absent.csv'"),
-        (
-            ["x.parquet", "--key", "k", "-n", 12, "--partition", "f"],
-            "row 0 is in 4.5, which is not a partition of 12",
-        ),
-        (["kafka://h:x", "-n", 12], "'kafka://h:x' does not name a Kafka: write kafka://host:port"),
-        (["kafka://127.0.0.1:9"], "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),
-        (["kafka://127.0.0.1:9/a b"], "'a b' cannot be a topic's name"),
-        (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
-        (["kafka://127.0.0.1:9/t", "-n", 0], "n, the number of partitions, must be from 1"),
-        (
-            ["KAFKA://127.0.0.1:9/t"],
+            "KAFKA://127.0.0.1:9/t",
             "'KAFKA://127.0.0.1:9/t' is not a topic's address: write kafka://host:port/topic",
         ),
-        (["kafka:h:9092/t"], "'kafka:h:9092/t' is not a topic's address"),
+        ("kafka:h:9092/t", "'kafka:h:9092/t' is not a topic's address"),
         (
-            ["kafka://127.0.0.1:9/t", "--key-type", "java:long"],
+            "kafka://127.0.0.1:9/t --key-type java:long",
             "a topic's keys are bytes already, whatever they stand",
         ),
         (
-            ["https://127.0.0.1:9/*.parquet", "--key", "k", "-n", 12],
+            "https://127.0.0.1:9/*.parquet --key k -n 12",
             "'https://127.0.0.1:9/*.parquet' has a pattern, which works only with abfs, ",
         ),
-        (["absent*.csv", "--key", "k", "-n", 12], "no file is named like 'absent*.csv': check the pattern"),
+        ("absent*.csv --key k -n 12", "no file is named like 'absent*.csv': check the pattern"),
         (
-            ["semicolons.csv", "--key", "k", "-n", 12],
+            "semicolons.csv --key k -n 12",
             "the header of 'semicolons.csv' seems to be delimited by semicolons",
         ),
-        (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),
-        (["kafka://127.0.0.1:9/t", "--partition", "p"], "--partition 'p' names a column of a file"),
+        ("kafka://127.0.0.1:9/t --key k", "--key 'k' names a column of a file"),
+        ("kafka://127.0.0.1:9/t --partition p", "--partition 'p' names a column of a file"),
     ],
 )
-def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: Command) -> None:
+def test_wrong_use_is_one_sentence(words: str, sentence: str, command: Command) -> None:
     write("x.csv", {"k": ["a"], "p": [4]})
     write("x.parquet", {"k": ["a"], "f": [4.5]})
     Path("semicolons.csv").write_text("k;p\na;4\n", encoding="utf-8")
-    code, out, err = command("check", *words)
+    code, out, err = command("check", *shlex.split(words))
     assert (code, out) == (2, b"")
     assert err.startswith("partwright: ")
     assert sentence in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -169,84 +170,78 @@ TOPIC = "kafka://127.0.0.1:9/t"
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-", "-", *KEYED, "-n", 12], "'-' cannot be both: stdin is read once"),
-        (["a.csv", *KEYED, "-n", 12], "Missing argument 'B'"),
-        (["a.csv", "b.parquet", "-n", 12], "name the key's column of 'a.csv' with --key"),
-        (["a.csv", "b.parquet", *KEYED], "give the number of partitions that 'a.csv' would have with -n"),
+        ("- - --key k -n 12", "'-' cannot be both: stdin is read once"),
+        ("a.csv --key k -n 12", "Missing argument 'B'"),
+        ("a.csv b.parquet -n 12", "name the key's column of 'a.csv' with --key"),
+        ("a.csv b.parquet --key k", "give the number of partitions that 'a.csv' would have with -n"),
+        ("a.csv b.parquet --key k --n-b 12", "give the number of partitions that 'a.csv' would have with -n"),
         (
-            ["a.csv", "b.parquet", *KEYED, "--n-b", 12],
-            "give the number of partitions that 'a.csv' would have with -n",
-        ),
-        (
-            ["a.csv", "b.parquet", *WHERE, "--client-b", "java"],
+            "a.csv b.parquet --key k --partition p --client-b java",
             "give the number of partitions that 'b.parquet' would have with --n-b",
         ),
         (
-            ["a.csv", "b.parquet", *WHERE, "--client", "java"],
+            "a.csv b.parquet --key k --partition p --client java",
             "--partition says where the records of 'a.csv' are, and --client where they would be",
         ),
         (
-            ["a.csv", "b.parquet", *WHERE, "--partition-b", "q", "--client-b", "java"],
+            "a.csv b.parquet --key k --partition p --partition-b q --client-b java",
             "--partition-b says where the records of 'b.parquet' are, and --client-b",
         ),
-        (["a.csv", "b.parquet", *KEYED, "--partition", "k"], "'k' cannot be both the key and the partition"),
+        ("a.csv b.parquet --key k --partition k", "'k' cannot be both the key and the partition"),
         (
-            ["a.csv", "b.parquet", *WHERE, "--key-b", "p"],
+            "a.csv b.parquet --key k --partition p --key-b p",
             "'p' cannot be both the key and the partition: name another column with --partition-b",
         ),
-        (["a.csv", "b.parquet", *KEYED, "-n", 0], "n, the number of partitions, must be from 1"),
+        ("a.csv b.parquet --key k -n 0", "n, the number of partitions, must be from 1"),
+        ("a.csv b.parquet --key k -n 12 --n-b -1", "n, the number of partitions, must be from 1"),
+        ("a.csv b.parquet --key k -n 12 --client-b jav", 'there is no client "jav"'),
+        ("a.csv b.parquet --key k -n 12 --key-type-b lnog", 'there is no key type "lnog"'),
+        ("a.csv b.parquet --key q -n 12", "there is no column 'q' in 'a.csv'"),
+        ("a.csv b.parquet --key k --key-b '' -n 12", "--key-b is empty: name a column"),
+        ("a.csv absent.csv --key k -n 12", "there is no file 'absent.csv'"),
         (
-            ["a.csv", "b.parquet", *KEYED, "-n", 12, "--n-b", -1],
-            "n, the number of partitions, must be from 1",
-        ),
-        (["a.csv", "b.parquet", *KEYED, "-n", 12, "--client-b", "jav"], 'there is no client "jav"'),
-        (["a.csv", "b.parquet", *KEYED, "-n", 12, "--key-type-b", "lnog"], 'there is no key type "lnog"'),
-        (["a.csv", "b.parquet", "--key", "q", "-n", 12], "there is no column 'q' in 'a.csv'"),
-        (["a.csv", "b.parquet", *KEYED, "--key-b", "", "-n", 12], "--key-b is empty: name a column"),
-        (["a.csv", "absent.csv", *KEYED, "-n", 12], "there is no file 'absent.csv'"),
-        (
-            ["a.csv", "b.parquet", *WHERE, "-n", 4],
+            "a.csv b.parquet --key k --partition p -n 4",
             "a record of A is in partition 11, which a topic of 4 partitions has not: check -n",
         ),
         (
-            ["a.csv", "b.parquet", *WHERE, "--n-b", 11],
+            "a.csv b.parquet --key k --partition p --n-b 11",
             "a record of B is in partition 11, which a topic of 11 partitions has not: check --n-b",
         ),
-        (["a.csv", "odd.csv", *WHERE], "'odd.csv': row 1 is in -1, which is not a partition"),
-        (
-            ["odd.csv", "a.csv", *KEYED, "--partition", "f"],
-            "'odd.csv': row 0 is in '4.5', which is not a partition",
-        ),
-        (["odd.csv", "odd.csv", *KEYED, "-n", 5, "--key-type", "java:long"], "odd.csv"),
-        (["few.csv", "few.csv", *WHERE], "nothing tells how many partitions A has: say it with -n"),
+        ("a.csv odd.csv --key k --partition p", "'odd.csv': row 1 is in -1, which is not a partition"),
+        ("odd.csv a.csv --key k --partition f", "'odd.csv': row 0 is in '4.5', which is not a partition"),
+        ("odd.csv odd.csv --key k -n 5 --key-type java:long", "odd.csv"),
+        ("few.csv few.csv --key k --partition p", "nothing tells how many partitions A has: say it with -n"),
         # A topic has its own.
-        ([TOPIC, TOPIC, "--key", "k"], "--key 'k' names a column of a file"),
+        (f"{TOPIC} {TOPIC} --key k", "--key 'k' names a column of a file"),
         (
-            [TOPIC, TOPIC, "-n", 12],
+            f"{TOPIC} {TOPIC} -n 12",
             f"-n 12 is for a file: '{TOPIC}' has its own number of partitions, leave it out",
         ),
-        ([TOPIC, TOPIC, "--client", "java"], "--client 'java' is for a file: the records of"),
-        ([TOPIC, TOPIC, "--key-type", "java:int"], "a topic's keys are bytes already"),
+        (f"{TOPIC} {TOPIC} --client java", "--client 'java' is for a file: the records of"),
+        (f"{TOPIC} {TOPIC} --key-type java:int", "a topic's keys are bytes already"),
         (
-            ["a.csv", TOPIC, *WHERE, "--key-b", "k"],
+            f"a.csv {TOPIC} --key k --partition p --key-b k",
             "--key-b 'k' names a column of a file: a topic's records have their own key,",
         ),
-        (["a.csv", TOPIC, *WHERE, "--partition-b", "p"], "--partition-b 'p' names a column of a file"),
-        (["a.csv", TOPIC, *WHERE, "--n-b", 12], "--n-b 12 is for a file"),
-        (["a.csv", TOPIC, *WHERE, "--client-b", "java"], "--client-b 'java' is for a file"),
-        ([TOPIC, "a.csv", *WHERE, "--n-b", 12, "-n", 12], "-n 12 is for a file"),
-        ([TOPIC, "a.csv", "--partition", "p"], "name the key's column of 'a.csv' with --key-b"),
-        ([TOPIC, "a.csv", *KEYED], "give the number of partitions that 'a.csv' would have with --n-b"),
-        (["a.csv", TOPIC, *KEYED, "-n", 12, "--key-type", "java:string"], "no Kafka answers at 127.0.0.1:9"),
-        ([TOPIC, "a.csv", *WHERE], "no Kafka answers at 127.0.0.1:9"),
-        (["kafka:/x", "a.csv", *WHERE], "'kafka:/x' is not a topic's address"),
-        (["a.csv", "kafka://127.0.0.1:9", *WHERE], "names no topic: write kafka://host:port/topic"),
+        (
+            f"a.csv {TOPIC} --key k --partition p --partition-b p",
+            "--partition-b 'p' names a column of a file",
+        ),
+        (f"a.csv {TOPIC} --key k --partition p --n-b 12", "--n-b 12 is for a file"),
+        (f"a.csv {TOPIC} --key k --partition p --client-b java", "--client-b 'java' is for a file"),
+        (f"{TOPIC} a.csv --key k --partition p --n-b 12 -n 12", "-n 12 is for a file"),
+        (f"{TOPIC} a.csv --partition p", "name the key's column of 'a.csv' with --key-b"),
+        (f"{TOPIC} a.csv --key k", "give the number of partitions that 'a.csv' would have with --n-b"),
+        (f"a.csv {TOPIC} --key k -n 12 --key-type java:string", "no Kafka answers at 127.0.0.1:9"),
+        (f"{TOPIC} a.csv --key k --partition p", "no Kafka answers at 127.0.0.1:9"),
+        ("kafka:/x a.csv --key k --partition p", "'kafka:/x' is not a topic's address"),
+        ("a.csv kafka://127.0.0.1:9 --key k --partition p", "names no topic: write kafka://host:port/topic"),
     ],
 )
-def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: Command) -> None:
+def test_wrong_use_is_one_sentence(words: str, sentence: str, command: Command) -> None:
     write("odd.csv", k=["a", "b"], p=[4, -1], f=[4.5, 5])
     write("few.csv", k=["a"], p=[4])
-    code, out, err = command(*words)
+    code, out, err = command(*shlex.split(words))
     assert (code, out) == (2, "")
     assert err.startswith("partwright: ")
     assert sentence in err

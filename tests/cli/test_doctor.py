@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,18 +66,18 @@ def test_executors_are_a_document_too() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ([], "no Kafka is named: give its address, such as kafka://host:port"),
-        (["127.0.0.1:1"], "'127.0.0.1:1' does not name a Kafka: write kafka://host:port"),
-        (["kafka://a:1", "--bootstrap", "b:1"], "'kafka://a:1' names the brokers: leave out --bootstrap"),
-        (["kafka://a:1/t", "--topic", "u"], "'kafka://a:1/t' names a topic: leave out --topic"),
-        (["kafka://a:1", "--spark"], "--spark looks at executors: leave out ADDRESS"),
+        ("", "no Kafka is named: give its address, such as kafka://host:port"),
+        ("127.0.0.1:1", "'127.0.0.1:1' does not name a Kafka: write kafka://host:port"),
+        ("kafka://a:1 --bootstrap b:1", "'kafka://a:1' names the brokers: leave out --bootstrap"),
+        ("kafka://a:1/t --topic u", "'kafka://a:1/t' names a topic: leave out --topic"),
+        ("kafka://a:1 --spark", "--spark looks at executors: leave out ADDRESS"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(
-    given: list[str], sentence: str, refusal: Refusal, monkeypatch: pytest.MonkeyPatch
+    given: str, sentence: str, refusal: Refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PARTWRIGHT_COMMAND_CONFIG", raising=False)
-    assert sentence in refusal("doctor", *given)
+    assert sentence in refusal("doctor", *shlex.split(given))
 
 
 def test_a_name_of_others_stays_on_its_line() -> None:

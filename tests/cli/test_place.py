@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import resource
+import shlex
 import signal
 import stat
 import subprocess
@@ -112,75 +113,61 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["place", "absent.csv", "--key", "k", "-n", 1], "there is no file 'absent.csv': check its name"),
+        ("absent.csv --key k -n 1", "there is no file 'absent.csv': check its name"),
+        ("x.csv --key k -n 1 --force", "--force replaces the file that --out names: name one"),
+        ("folder.csv --key k -n 1", "the folder 'folder.csv' has no file of records"),
+        ("empty.csv --key k -n 1", "'empty.csv' is empty: it has no records and no columns"),
+        ("empty.parquet --key k -n 1", "'empty.parquet' is empty"),
+        ("x.txt --key k -n 1", "the format of 'x.txt' is not known: its name must end in one of .csv"),
+        ("x.csv.gz --key k -n 1", "there is no file 'x.csv.gz': check its name"),
+        ("zipped.csv --key k -n 1", "'zipped.csv' cannot be unpacked by gzip ("),
+        ("x.csv/y.csv --key k -n 1", "'x.csv/y.csv' cannot be read (Not a directory)"),
+        ("kafka://127.0.0.1:9/t --key k -n 1", "place reads files, and 'kafka://127.0.0.1:9/t' is a topic"),
+        ("x.csv --key k", "Missing option '-n'"),
+        ("x.csv -n 1", "Missing option '--key'"),
+        ("x.csv --key k -n 0", "n, the number of partitions, must be from 1 to 2147483647, not 0"),
         (
-            ["place", "x.csv", "--key", "k", "-n", 1, "--force"],
-            "--force replaces the file that --out names: name one",
+            "x.csv --key k -n 2147483648",
+            "n, the number of partitions, must be from 1 to 2147483647, not 2147483648",
         ),
-        (["place", "folder.csv", "--key", "k", "-n", 1], "the folder 'folder.csv' has no file of records"),
         (
-            ["place", "empty.csv", "--key", "k", "-n", 1],
-            "'empty.csv' is empty: it has no records and no columns",
-        ),
-        (["place", "empty.parquet", "--key", "k", "-n", 1], "'empty.parquet' is empty"),
-        (
-            ["place", "x.txt", "--key", "k", "-n", 1],
-            "the format of 'x.txt' is not known: its name must end in one of .csv",
-        ),
-        (["place", "x.csv.gz", "--key", "k", "-n", 1], "there is no file 'x.csv.gz': check its name"),
-        (
-            ["place", "zipped.csv", "--key", "k", "-n", 1],
-            "'zipped.csv' cannot be unpacked by gzip (",
-        ),
-        (["place", "x.csv/y.csv", "--key", "k", "-n", 1], "'x.csv/y.csv' cannot be read (Not a directory)"),
-        (
-            ["place", "kafka://127.0.0.1:9/t", "--key", "k", "-n", 1],
-            "place reads files, and 'kafka://127.0.0.1:9/t' is a topic",
-        ),
-        (["place", "x.csv", "--key", "k"], "Missing option '-n'"),
-        (["place", "x.csv", "-n", 1], "Missing option '--key'"),
-        (place(n=0), "n, the number of partitions, must be from 1 to 2147483647, not 0"),
-        (place(n=2**31), "n, the number of partitions, must be from 1 to 2147483647, not 2147483648"),
-        (
-            place(n=10**30),
+            "x.csv --key k -n 1000000000000000000000000000000",
             "n, the number of partitions, must be a whole number from 1 to 2147483647, not 1000",
         ),
-        (place(n="x"), "'x' is not a valid integer"),
-        (place("--client", "jav"), 'there is no client "jav"'),
-        (place("--key-type", "java:lon"), 'there is no key type "java:lon"'),
-        (place("--key-type", "java:uuid"), 'row 0: "a" is not the 36-character text of a UUID'),
-        (place("--key-type", "bytes"), "key type bytes takes binary, not string"),
+        ("x.csv --key k -n x", "'x' is not a valid integer"),
+        ("x.csv --key k -n 12 --client jav", 'there is no client "jav"'),
+        ("x.csv --key k -n 12 --key-type java:lon", 'there is no key type "java:lon"'),
+        ("x.csv --key k -n 12 --key-type java:uuid", 'row 0: "a" is not the 36-character text of a UUID'),
+        ("x.csv --key k -n 12 --key-type bytes", "key type bytes takes binary, not string"),
         (
-            place("--column", "v"),
+            "x.csv --key k -n 12 --column v",
             "'x.csv' has a column 'v' already: give the new one another name with --column",
         ),
-        (place("--column", ""), "--column is empty: name a column"),
+        ("x.csv --key k -n 12 --column ''", "--column is empty: name a column"),
         (
-            place("--force", "--out", "y.parquet"),
+            "x.csv --key k -n 12 --force --out y.parquet",
             "--out 'y.parquet' would have another format than what is read, which is csv",
         ),
         (
-            place("--force", "--out", "y.tsv"),
+            "x.csv --key k -n 12 --force --out y.tsv",
             "--out 'y.tsv' would have another format than what is read, which is csv",
         ),
-        (place("--force", "--out", "y"), "the format of 'y' is not known"),
-        (place("--force", "--out", "folder.csv"), "--out 'folder.csv' is a folder: name a file"),
+        ("x.csv --key k -n 12 --force --out y", "the format of 'y' is not known"),
+        ("x.csv --key k -n 12 --force --out folder.csv", "--out 'folder.csv' is a folder: name a file"),
         (
-            place("--force", "--out", "absent/y.csv"),
+            "x.csv --key k -n 12 --force --out absent/y.csv",
             "'absent/y.csv' cannot be written (No such file or directory)",
         ),
     ],
 )
-def test_wrong_use_is_one_sentence_and_leaves_nothing(
-    words: list[object], sentence: str, command: Command
-) -> None:
+def test_wrong_use_is_one_sentence_and_leaves_nothing(words: str, sentence: str, command: Command) -> None:
     Path("folder.csv").mkdir()
     Path("empty.csv").touch()
     Path("empty.parquet").touch()
     Path("x.txt").write_bytes(CSV)
     Path("zipped.csv").write_bytes(b"\x1f\x8b\x08\x00")
     before = names()
-    code, out, err = command(*words)
+    code, out, err = command("place", *shlex.split(words))
     assert (code, out) == (2, b"")
     assert err.startswith("partwright: ")
     assert sentence in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -89,25 +90,25 @@ def test_the_demo_is_proven() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["run", "absent.csv", "--key", "id"], "there is no file or folder 'absent.csv'"),
-        (["run", "-n", "0"], "n, the number of partitions, must be from 1 to 2147483647, not 0"),
-        (["run", "-n", "x"], "'x' is not a valid integer"),
-        (["run", "--client", "jav"], 'there is no client "jav"'),
-        (["run", "--to", "nowhere"], "--to takes kafka://host:port or parquet:DIR"),
-        (["run", "--to", "kafka://host:"], "'kafka://host:' does not name a Kafka: write kafka://host:port"),
-        (["run", "--to", "kafka://h:1/a", "--topic", "b"], "--to names topic 'a' and --topic 'b'"),
-        (["run", "--conf", "spark"], "--conf takes NAME=VALUE, not 'spark'"),
-        (["run", "--to", "kafka://127.0.0.1:9"], "no Kafka answers at 127.0.0.1:9"),
-        (["run", "--nonsense"], "No such option"),
+        ("run absent.csv --key id", "there is no file or folder 'absent.csv'"),
+        ("run -n 0", "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        ("run -n x", "'x' is not a valid integer"),
+        ("run --client jav", 'there is no client "jav"'),
+        ("run --to nowhere", "--to takes kafka://host:port or parquet:DIR"),
+        ("run --to kafka://host:", "'kafka://host:' does not name a Kafka: write kafka://host:port"),
+        ("run --to kafka://h:1/a --topic b", "--to names topic 'a' and --topic 'b'"),
+        ("run --conf spark", "--conf takes NAME=VALUE, not 'spark'"),
+        ("run --to kafka://127.0.0.1:9", "no Kafka answers at 127.0.0.1:9"),
+        ("run --nonsense", "No such option"),
         (
-            ["fly"],
+            "fly",
             "there is no command 'fly': there are advise, assign, batch, broker, check, coordinator, copartition,",
         ),
-        (["plcae"], "there is no command 'plcae': did you mean place?"),
+        ("plcae", "there is no command 'plcae': did you mean place?"),
     ],
 )
-def test_wrong_use_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, tmp_path: Path) -> None:
-    done = partwright(*words, PARTWRIGHT_STATE=str(tmp_path))
+def test_wrong_use_is_one_sentence_and_exit_code_2(words: str, sentence: str, tmp_path: Path) -> None:
+    done = partwright(*shlex.split(words), PARTWRIGHT_STATE=str(tmp_path))
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stdout == ""

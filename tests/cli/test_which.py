@@ -173,49 +173,37 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["a"], "give the topic's number of partitions with -n or --topic kafka://host:port/topic"),
-        (["a", "-n", "0"], "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        ("a", "give the topic's number of partitions with -n or --topic kafka://host:port/topic"),
+        ("a -n 0", "n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        ("a -n 2147483648", "n, the number of partitions, must be from 1 to 2147483647, not 2147483648"),
+        ("a -n 99999999999999999999", "n, the number of partitions, must be"),
+        ("a -n x", "Invalid value for '-n'"),
+        ("a -n 3 --client sarma", 'there is no client "sarma"; did you mean sarama?'),
+        ("a -n 3 --key-type lnog", 'there is no key type "lnog"'),
+        ("a -n 3 --key-type java:long", "key type java:long takes a whole number, not 'a'"),
+        ("1_0 -n 3 --key-type java:int", "key type java:int takes a whole number, not '1_0'"),
+        ("1.5 -n 3 --key-type java:int", "key type java:int takes a whole number, not '1.5'"),
+        ("70000 -n 3 --key-type java:short", "70000 does not fit into a 16-bit short"),
+        ("x -n 3 --key-type java:float", "key type java:float takes a number, not 'x'"),
+        ("yes -n 3 --key-type java:boolean", "key type java:boolean takes true or false, not 'yes'"),
+        ("abc -n 3 --key-type java:uuid", '"abc" is not the 36-character text of a UUID'),
+        ("abc -n 3 --hex", "--hex takes two hex digits a byte, not 'abc'"),
+        ("61 -n 3 --hex --key-type java:long", "key type java:long takes whole numbers, not binary"),
+        ("a -n 3 --null", "--null means no key: leave out the key 'a'"),
+        ("-n 3 --null --hex", "--null means no key, and --hex says how one is written: leave one of them"),
+        ("-n 3", "which key? Name it before -n, write '' for an empty one, or --null for none"),
         (
-            ["a", "-n", "2147483648"],
-            "n, the number of partitions, must be from 1 to 2147483647, not 2147483648",
-        ),
-        (["a", "-n", "99999999999999999999"], "n, the number of partitions, must be"),
-        (["a", "-n", "x"], "Invalid value for '-n'"),
-        (["a", "-n", "3", "--client", "sarma"], 'there is no client "sarma"; did you mean sarama?'),
-        (["a", "-n", "3", "--key-type", "lnog"], 'there is no key type "lnog"'),
-        (["a", "-n", "3", "--key-type", "java:long"], "key type java:long takes a whole number, not 'a'"),
-        (["1_0", "-n", "3", "--key-type", "java:int"], "key type java:int takes a whole number, not '1_0'"),
-        (["1.5", "-n", "3", "--key-type", "java:int"], "key type java:int takes a whole number, not '1.5'"),
-        (["70000", "-n", "3", "--key-type", "java:short"], "70000 does not fit into a 16-bit short"),
-        (["x", "-n", "3", "--key-type", "java:float"], "key type java:float takes a number, not 'x'"),
-        (
-            ["yes", "-n", "3", "--key-type", "java:boolean"],
-            "key type java:boolean takes true or false, not 'yes'",
-        ),
-        (["abc", "-n", "3", "--key-type", "java:uuid"], '"abc" is not the 36-character text of a UUID'),
-        (["abc", "-n", "3", "--hex"], "--hex takes two hex digits a byte, not 'abc'"),
-        (
-            ["61", "-n", "3", "--hex", "--key-type", "java:long"],
-            "key type java:long takes whole numbers, not binary",
-        ),
-        (["a", "-n", "3", "--null"], "--null means no key: leave out the key 'a'"),
-        (
-            ["-n", "3", "--null", "--hex"],
-            "--null means no key, and --hex says how one is written: leave one of them",
-        ),
-        (["-n", "3"], "which key? Name it before -n, write '' for an empty one, or --null for none"),
-        (
-            ["a", "-n", "3", "--client", "java:string-hash", "--key-type", "java:uuid"],
+            "a -n 3 --client java:string-hash --key-type java:uuid",
             "client java:string-hash hashes the characters of text, and a key of type java:uuid is not text",
         ),
         (
-            ["4", "-n", "3", "--client", "java:string-hash", "--key-type", "java:int"],
+            "4 -n 3 --client java:string-hash --key-type java:int",
             "client java:string-hash hashes the characters of text, and a key of type java:int is not text",
         ),
     ],
 )
-def test_a_refusal_is_one_sentence(which: Callable[..., Said], words: list[str], sentence: str) -> None:
-    said = which(*words)
+def test_a_refusal_is_one_sentence(which: Callable[..., Said], words: str, sentence: str) -> None:
+    said = which(*words.split())
     assert (said.code, said.data) == (2, "")
     assert said.words.startswith(f"partwright: {sentence}"), said.words
     assert said.words.count("\n") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,35 +26,35 @@ HERE = KafkaConfig.read({"bootstrap.servers": "127.0.0.1:1"})
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["kafka://h:1/a", "b", "-n", "0"], "is a whole number, 1 to 1000000, not 0"),
-        (["kafka://h:1", "b", "-n", "3"], "SOURCE 'kafka://h:1' names no topic"),
-        (["orders.csv", "b", "-n", "3"], "'orders.csv' does not name a Kafka"),
-        (["kafka://h:1/a", "kafka://g:1", "-n", "3"], "TARGET 'kafka://g:1' names no topic"),
-        (["kafka://h:1/a", "b c", "-n", "3"], "'b c' cannot be a topic's name"),
-        (["kafka://h:1/a", "b", "-n", "3", "--order", "size"], "the order is time or generation, not 'size'"),
-        (["kafka://h:1/a", "b", "-n", "3", "--client", "jav"], "jav"),
-        (["kafka://h:1/a", "b", "-n", "3", "--key-type", "java:long"], "leave out --key-type java:long"),
-        (["kafka:///a", "b", "-n", "3"], "no Kafka is named"),
-        (["kafka://127.0.0.1:1/a", "b", "-n", "3"], "127.0.0.1:1"),
+        ("kafka://h:1/a b -n 0", "is a whole number, 1 to 1000000, not 0"),
+        ("kafka://h:1 b -n 3", "SOURCE 'kafka://h:1' names no topic"),
+        ("orders.csv b -n 3", "'orders.csv' does not name a Kafka"),
+        ("kafka://h:1/a kafka://g:1 -n 3", "TARGET 'kafka://g:1' names no topic"),
+        ("kafka://h:1/a 'b c' -n 3", "'b c' cannot be a topic's name"),
+        ("kafka://h:1/a b -n 3 --order size", "the order is time or generation, not 'size'"),
+        ("kafka://h:1/a b -n 3 --client jav", "jav"),
+        ("kafka://h:1/a b -n 3 --key-type java:long", "leave out --key-type java:long"),
+        ("kafka:///a b -n 3", "no Kafka is named"),
+        ("kafka://127.0.0.1:1/a b -n 3", "127.0.0.1:1"),
     ],
 )
-def test_wrong_words(words: list[str], said: str, refusal: Callable[..., str]) -> None:
+def test_wrong_words(words: str, said: str, refusal: Callable[..., str]) -> None:
     for step in ("plan", "copy", "verify", "cutover", "finish"):
-        assert said in refusal("migrate", step, *words)
+        assert said in refusal("migrate", step, *shlex.split(words))
 
 
 @pytest.mark.parametrize(
     ("options", "times"),
     [
-        (["-X", "sasl.username=u"], 1),
-        (["--command-config", "a"], 1),
-        (["--from-config", "a", "--to-config", "a"], 1),
+        ("-X sasl.username=u", 1),
+        ("--command-config a", 1),
+        ("--from-config a --to-config a", 1),
         # Each of them has to be corrected.
-        (["--from-config", "a", "--to-config", "b"], 2),
+        ("--from-config a --to-config b", 2),
     ],
 )
 def test_a_note_about_a_configuration_is_shown_once(
-    options: list[str],
+    options: str,
     times: int,
     command: Callable[..., tuple[int, bytes, str]],
     tmp_path: Path,
@@ -63,7 +64,7 @@ def test_a_note_about_a_configuration_is_shown_once(
     for name in ("a", "b"):
         (tmp_path / name).write_text("sasl.username=u\n", encoding="utf-8")
     code, _, err = command(
-        "migrate", "plan", "kafka://127.0.0.1:1/a", "kafka://127.0.0.1:2/b", "-n", 3, *options
+        "migrate", "plan", "kafka://127.0.0.1:1/a", "kafka://127.0.0.1:2/b", "-n", 3, *shlex.split(options)
     )
     assert code == 2
     assert (
