@@ -179,7 +179,6 @@ def test_the_recorded_lives_are_ours_but_for_those_that_are_known_to_differ(
     assert set(differ) == DIFFERENT.get(kind, set()), words
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_lives_are_those_of_real_consumers(
@@ -203,7 +202,6 @@ def test_random_lives_are_those_of_real_consumers(
     assert len(differ) <= max(may_be_wrong, len(asked) * (1 - RIGHT)), words
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_a_life_is_the_same_each_time(reference: Callable[[str], ModuleType], tmp_path: Path) -> None:
     """It depends on the script alone: not on the machine, the day or the scripts before."""
@@ -215,7 +213,6 @@ def test_a_life_is_the_same_each_time(reference: Callable[[str], ModuleType], tm
     assert again[::-1] == answers
 
 
-@pytest.mark.slow
 @pytest.mark.reference
 def test_the_classic_protocols_members_of_3_9_live_as_todays(
     reference: Callable[[str], ModuleType], tmp_path: Path
