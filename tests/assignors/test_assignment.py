@@ -235,37 +235,21 @@ def test_threads_of_lists_that_are_walked_over_once_read_all_of_them() -> None:
     assert sorted(map(len, both.to_dict().values())) == [1, 1]
 
 
+ONCE = "partition_order has each partition from 0 to {} once, not {}"
+
+
 @pytest.mark.parametrize(
     ("topics", "assignor", "order", "sentence"),
     [
         ({"t": 2}, "range", [0, 1], "partition_order is for old-roundrobin alone: leave it out for range"),
-        (
-            {"t": 2, "u": 1},
-            "old-roundrobin",
-            [0, 1],
-            "partition_order is for a group with one topic: give topics one, or leave it out",
-        ),
+        ({"t": 2, "u": 1}, "old-roundrobin", [0, 1],
+         "partition_order is for a group with one topic: give topics one, or leave it out"),
         ({"t": 2}, "old-roundrobin", "01", "partition_order is a list of partitions, not '01'"),
-        (
-            {"t": 2},
-            "old-roundrobin",
-            [0, 0],
-            "partition_order has each partition from 0 to 1 once, not [0, 0]",
-        ),
-        (
-            {"t": 2},
-            "old-roundrobin",
-            [0, "1"],
-            "partition_order has each partition from 0 to 1 once, not [0, '1']",
-        ),
-        (
-            {"t": 2**31 - 1},
-            "old-roundrobin",
-            [0],
-            "partition_order has each partition from 0 to 2147483646 once, not [0]",
-        ),
+        ({"t": 2}, "old-roundrobin", [0, 0], ONCE.format(1, [0, 0])),
+        ({"t": 2}, "old-roundrobin", [0, "1"], ONCE.format(1, [0, "1"])),
+        ({"t": 2**31 - 1}, "old-roundrobin", [0], ONCE.format(2**31 - 2, [0])),
     ],
-)
+)  # fmt: skip
 def test_an_order_that_cannot_be_is_refused(
     topics: dict[str, int], assignor: str, order: Any, sentence: str
 ) -> None:
@@ -278,161 +262,91 @@ def test_an_order_that_cannot_be_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("fields", "assignor", "sentence"),
     [
-        (([1], [MEMBER]), "topics has a number of partitions by name, such as {'orders': 12}, not [1]"),
-        (({1: 1}, [MEMBER]), "topics: a name is text, not 1"),
-        (({"t": True}, [MEMBER]), "topics: 't' has True partitions, not 0 to 2147483647"),
-        (({"t": -1}, [MEMBER]), "topics: 't' has -1 partitions, not 0 to 2147483647"),
-        (
-            ({"t": 1}, "c"),
-            (
-                "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
-                ".parquet, .arrow, .feather, .ipc, .avro, or name the format with RecordSource(format=)"
-            ),
-        ),
-        (({"t": 1}, None), "members is a list of ids or of objects, such as ['c1', 'c2'], not None"),
-        (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
-        (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),
-        (({"t": 1}, [{"name": "c"}]), f"a member has no field 'name': there are {MEMBER_FIELDS} and streams"),
-        ((["c1", "c2"], {"t": 3}), "topics first, then members: pw.assign({'t': 3}, ['c1', 'c2'])"),
-        (({"c1": ["t"]}, {"t": 3}), "topics first, then members: pw.assign({'t': 3}, {'c1': ['t']})"),
-        (
-            (["c1"], {"c1": ["t"]}),
-            "topics has a number of partitions by name, such as {'orders': 12}, not ['c1']",
-        ),
-        (({"t": 1}, {"c1": 3}), "member 'c1': topics is a list of names, not 3"),
-        (({"t": 1}, [MEMBER, MEMBER]), "members has 'c' twice: each id once"),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": 2}], "sticky@2.3"),
-            "member 'c' has streams, which only old-range and old-roundrobin know",
-        ),
-        (({"t": 1}, [{**MEMBER, "streams": 0}], "old-range"), "member 'c': streams is 1 to 10000, not 0"),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": True}], "old-range"),
-            "member 'c': streams is 1 to 10000, not True",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {"t": 0}}], "old-range"),
-            "member 'c': streams of 't' is 1 to 10000, not 0",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {"t": -1}}], "old-roundrobin"),
-            "member 'c': streams of 't' is 1 to 10000, not -1",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {"t": "2"}}], "old-range"),
-            "member 'c': streams of 't' is 1 to 10000, not '2'",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {"t": 1, "u": 1}}], "old-range"),
-            "member 'c': streams has 'u', to which the member does not subscribe",
-        ),
-        (
-            ({"t": 1}, [{"id": "c", "topics": ["t", "u"], "streams": {"t": 1}}], "old-range"),
-            "member 'c': streams lacks 'u', to which the member subscribes: say how many it has",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {}}], "old-range"),
-            "member 'c': streams by topic has no topic: give it one, or a number",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": [2]}], "old-range"),
-            "member 'c': streams is 1 to 10000, not [2]",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": {"t": 1}}], "range"),
-            "member 'c' has streams, which only old-range and old-roundrobin know",
-        ),
-        (
-            ({"t": 1}, [{"id": "c", "topics": ["t", "u"], "streams": {"t": 2, "u": 1}}], "old-roundrobin"),
-            "old-roundrobin needs the same number of streams for every topic: 'c' has 2 for 't' and 1 for 'u'",
-        ),
-        (
-            (
-                {"t": 1},
-                [{"id": f"c{each}", "topics": ["t"], "streams": 10_000} for each in range(51)],
-                "old-range",
-            ),
-            "the threads have 510,000 subscriptions together, and a group takes 500000: give members fewer streams",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": 1}, {"id": "c-0", "topics": ["t"]}], "old-range"),
-            "members has 'c-0' twice: each id once",
-        ),
-        (
-            ({"t": 1}, [["c"]], "old-roundrobin"),
-            "a member is its id, or an object with id and topics, not ['c']",
-        ),
-        (
-            ({"t": 1}, None, "old-range"),
-            "members is a list of ids or of objects, such as ['c1', 'c2'], not None",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": 2}, {"id": "d", "topics": ["t"]}], "old-roundrobin"),
-            "old-roundrobin needs members with the same number of streams: 'c' has 2, 'd' has 1",
-        ),
-        (
-            ({"t": 1}, {"c": ["t"], "d": ["t", "u"]}, "old-roundrobin"),
-            "old-roundrobin needs members with the same topics: 'd' subscribes to 'u', 'c' does not",
-        ),
-        (({"t": 1}, [{"id": "c"}]), "member 'c': topics is a list of names, not None"),
-        (({"t": 1}, {"c": "t"}), "member 'c': topics is a list of names, not 't'"),
-        (({"t": 1}, {"c": [["t"]]}), "member 'c': a topic is text, not ['t']"),
-        (
-            ({"t": 1}, [{**MEMBER, "topic": 1}]),
-            f"member 'c' has no field 'topic': did you mean 'topics'? There are {MEMBER_FIELDS} and streams",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "owned": "t"}]),
-            "member 'c': owned is a list of [topic, partition], not 't'",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "owned": [["t"]]}]),
-            "member 'c': owned is a list of [topic, partition], not of ['t']",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "owned": {"t": 0}}]),
-            "member 'c': owned has a list of partitions by topic, not 0",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "owned": [["t", -1]]}]),
-            "member 'c': owned has -1, which is not a partition",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "owned": [["t", "0"]]}]),
-            "member 'c': owned has '0', which is not a partition",
-        ),
-        (
-            ({"t": 1}, [{**MEMBER, "generation": -2}]),
-            "member 'c': generation is -1 to 2147483647, not -2",
-        ),
-        (({"t": 1}, [{**MEMBER, "rack": 1}]), "member 'c': rack is text, not 1"),
-        (({"t": 1}, [{**MEMBER, "instance_id": 1}]), "member 'c': instance_id is text, not 1"),
-        (({"t": 1}, {"\ud800": ["t"]}), r"id: '\ud800' is not UTF-8, as every name in Kafka is"),
-        (
-            ({"t": 1}, [MEMBER], "stiky"),
-            f'there is no assignor "stiky"; known: {", ".join(assignors())}; did you mean sticky?',
-        ),
-        (({"t": 1}, [MEMBER], None), "an assignor is named by text, not None"),
-        (({"t": 1}, [MEMBER], ["range"]), "an assignor is named by text, not ['range']"),
-        (
-            ({"t": 1}, [{**MEMBER, "streams": 2}], "old-rang"),
-            f'there is no assignor "old-rang"; known: {", ".join(assignors())}; did you mean old-range?',
-        ),
-        (
-            ({"t": 2**31 - 1}, [MEMBER]),
-            "the members subscribe to more partitions than one group may have, 134217728",
-        ),
-        (
-            ({"t": 1}, [], "sticky"),
-            "sticky has no assignment for a group without members (Kafka's own assignor throws ArithmeticException)",
-        ),
+        ({"streams": 2}, "sticky@2.3", " has streams, which only old-range and old-roundrobin know"),
+        ({"streams": {"t": 1}}, "range", " has streams, which only old-range and old-roundrobin know"),
+        *(({"streams": each}, "old-range", f": streams is 1 to 10000, not {each}") for each in (0, True, [2])),
+        *(({"streams": {"t": each}}, name, f": streams of 't' is 1 to 10000, not {each!r}")
+          for each, name in ((0, "old-range"), (-1, "old-roundrobin"), ("2", "old-range"))),
+        ({"streams": {"t": 1, "u": 1}}, "old-range", ": streams has 'u', to which the member does not subscribe"),
+        ({"topics": ["t", "u"], "streams": {"t": 1}}, "old-range",
+         ": streams lacks 'u', to which the member subscribes: say how many it has"),
+        ({"streams": {}}, "old-range", ": streams by topic has no topic: give it one, or a number"),
+        *(({"topics": each}, "range", f": topics is a list of names, not {each!r}") for each in (None, "t", 3)),
+        ({"topics": [["t"]]}, "range", ": a topic is text, not ['t']"),
+        ({"topic": 1}, "range",
+         f" has no field 'topic': did you mean 'topics'? There are {MEMBER_FIELDS} and streams"),
+        ({"owned": "t"}, "range", ": owned is a list of [topic, partition], not 't'"),
+        ({"owned": [["t"]]}, "range", ": owned is a list of [topic, partition], not of ['t']"),
+        ({"owned": {"t": 0}}, "range", ": owned has a list of partitions by topic, not 0"),
+        ({"owned": [["t", -1]]}, "range", ": owned has -1, which is not a partition"),
+        ({"owned": [["t", "0"]]}, "range", ": owned has '0', which is not a partition"),
+        ({"generation": -2}, "range", ": generation is -1 to 2147483647, not -2"),
+        ({"rack": 1}, "range", ": rack is text, not 1"),
+        ({"instance_id": 1}, "range", ": instance_id is text, not 1"),
     ],
-)
-def test_a_group_that_is_none_is_refused(arguments: tuple[Any, ...], sentence: str) -> None:
+)  # fmt: skip
+def test_a_member_that_is_none_is_refused(fields: dict[str, Any], assignor: str, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        pw.assign(*arguments)
+        pw.assign({"t": 1}, [{**MEMBER, **fields}], assignor)
+    assert str(refused.value) == f"member 'c'{sentence}"
+    if fields.keys() == {"topics"}:
+        with pytest.raises(pw.PartwrightError) as refused:
+            pw.assign({"t": 1}, {"c": fields["topics"]}, assignor)
+        assert str(refused.value) == f"member 'c'{sentence}"
+
+
+BY_NAME = "topics has a number of partitions by name, such as {'orders': 12}, not "
+A_LIST = "members is a list of ids or of objects, such as ['c1', 'c2'], not None"
+AN_ID = "a member is its id, or an object with id and topics, not ['c']"
+ASSIGNORS = ", ".join(assignors())
+
+
+@pytest.mark.parametrize(
+    ("topics", "members", "assignor", "sentence"),
+    [
+        ([1], [MEMBER], "range", BY_NAME + "[1]"),
+        (["c1"], {"c1": ["t"]}, "range", BY_NAME + "['c1']"),
+        ({1: 1}, [MEMBER], "range", "topics: a name is text, not 1"),
+        *(({"t": each}, [MEMBER], "range", f"topics: 't' has {each} partitions, not 0 to 2147483647")
+          for each in (True, -1)),
+        ({"t": 1}, "c", "range",
+         ("the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
+          ".parquet, .arrow, .feather, .ipc, .avro, or name the format with RecordSource(format=)")),
+        *(({"t": 1}, None, name, A_LIST) for name in ("range", "old-range")),
+        *(({"t": 1}, [["c"]], name, AN_ID) for name in ("range", "old-roundrobin")),
+        ({"t": 1}, [{"id": 1}], "range", "a member's id is text, not 1"),
+        ({"t": 1}, [{"id": "c"}], "range", "member 'c': topics is a list of names, not None"),
+        ({"t": 1}, [{"name": "c"}], "range",
+         f"a member has no field 'name': there are {MEMBER_FIELDS} and streams"),
+        (["c1", "c2"], {"t": 3}, "range", "topics first, then members: pw.assign({'t': 3}, ['c1', 'c2'])"),
+        ({"c1": ["t"]}, {"t": 3}, "range", "topics first, then members: pw.assign({'t': 3}, {'c1': ['t']})"),
+        ({"t": 1}, [MEMBER, MEMBER], "range", "members has 'c' twice: each id once"),
+        ({"t": 1}, [{**MEMBER, "streams": 1}, {"id": "c-0", "topics": ["t"]}], "old-range",
+         "members has 'c-0' twice: each id once"),
+        ({"t": 1}, [{"id": "c", "topics": ["t", "u"], "streams": {"t": 2, "u": 1}}], "old-roundrobin",
+         "old-roundrobin needs the same number of streams for every topic: 'c' has 2 for 't' and 1 for 'u'"),
+        ({"t": 1}, [{"id": f"c{each}", "topics": ["t"], "streams": 10_000} for each in range(51)], "old-range",
+         "the threads have 510,000 subscriptions together, and a group takes 500000: give members fewer streams"),
+        ({"t": 1}, [{**MEMBER, "streams": 2}, {"id": "d", "topics": ["t"]}], "old-roundrobin",
+         "old-roundrobin needs members with the same number of streams: 'c' has 2, 'd' has 1"),
+        ({"t": 1}, {"c": ["t"], "d": ["t", "u"]}, "old-roundrobin",
+         "old-roundrobin needs members with the same topics: 'd' subscribes to 'u', 'c' does not"),
+        ({"t": 1}, {"\ud800": ["t"]}, "range", r"id: '\ud800' is not UTF-8, as every name in Kafka is"),
+        ({"t": 1}, [MEMBER], "stiky", f'there is no assignor "stiky"; known: {ASSIGNORS}; did you mean sticky?'),
+        ({"t": 1}, [{**MEMBER, "streams": 2}], "old-rang",
+         f'there is no assignor "old-rang"; known: {ASSIGNORS}; did you mean old-range?'),
+        *(({"t": 1}, [MEMBER], each, f"an assignor is named by text, not {each}") for each in (None, ["range"])),
+        ({"t": 2**31 - 1}, [MEMBER], "range",
+         "the members subscribe to more partitions than one group may have, 134217728"),
+        ({"t": 1}, [], "sticky",
+         "sticky has no assignment for a group without members (Kafka's own assignor throws ArithmeticException)"),
+    ],
+)  # fmt: skip
+def test_a_group_that_is_none_is_refused(topics: Any, members: Any, assignor: Any, sentence: str) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        pw.assign(topics, members, assignor)
     assert str(refused.value) == sentence
 
 

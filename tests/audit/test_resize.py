@@ -185,14 +185,9 @@ def test_each_new_partition_is_fed_by_as_many_as_is_said(client: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        (
-            {"partitions": ["4", "x"]},
-            "row 7 is in 'x', which is not a partition of 5: they are whole numbers from 0 to 4",
-        ),
-        (
-            {"partitions": [5, 0]},
-            "row 6 is in 5, which is not a partition of 5: they are whole numbers from 0 to 4",
-        ),
+        ({"partitions": ["4", "x"]},
+         "row 7 is in 'x', which is not a partition of 5: they are whole numbers from 0 to 4"),
+        ({"partitions": [5, 0]}, "row 6 is in 5, which is not a partition of 5: they are whole numbers from 0 to 4"),
         (
             {"partitions": [0, None]},
             (
@@ -201,16 +196,11 @@ def test_each_new_partition_is_fed_by_as_many_as_is_said(client: str) -> None:
             ),
         ),
         ({"offsets": [3, -1]}, "row 7 has the offset -1, which is not a whole number from 0 on"),
-        (
-            {"sizes": ["3.5", "1"]},
-            "row 6 has the size '3.5', which is not a whole number from 0 to 2147483647",
-        ),
-        (
-            {"sizes": [2**31 - 1, 2**63 - 1]},
-            "row 7 has the size 9223372036854775807, which is not a whole number from 0 to 2147483647",
-        ),
+        ({"sizes": ["3.5", "1"]}, "row 6 has the size '3.5', which is not a whole number from 0 to 2147483647"),
+        ({"sizes": [2**31 - 1, 2**63 - 1]},
+         "row 7 has the size 9223372036854775807, which is not a whole number from 0 to 2147483647"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_place_is_named_with_its_row(columns: dict[str, list[Any]], sentence: str) -> None:
     plan = Resize(5, 7)
     plan.add(pa.array(["a"] * 6))

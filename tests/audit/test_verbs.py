@@ -214,14 +214,9 @@ TOPIC = "kafka://127.0.0.1:9/t"
     ("ask", "sentence"),
     [
         (lambda: pw.check(TABLE, n=12), "name the key's column with key="),
-        (
-            lambda: pw.check("all.parquet", n=12),
-            "name the key's column of 'all.parquet' with key=: there are user, ",
-        ),
-        (
-            lambda: pw.fingerprint("all.parquet"),
-            "name the key's column and the partition's column of 'all.parquet' with key= and partition=: there are",
-        ),
+        (lambda: pw.check("all.parquet", n=12), "name the key's column of 'all.parquet' with key=: there are user, "),
+        (lambda: pw.fingerprint("all.parquet"),
+         "name the key's column and the partition's column of 'all.parquet' with key= and partition=: there are"),
         (lambda: pw.check("al.parquet", n=12), "there is no file 'al.parquet': check its name; did you mean"),
         (lambda: pw.check(TABLE, "user"), "give the number of partitions with n="),
         (lambda: pw.check(TABLE, "usr", 12), "there is no column 'usr' in 'Table': did you mean 'user'?"),
@@ -231,24 +226,15 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check("all.parquet", "usr", 12), "did you mean 'user'?"),
         (lambda: pw.check(TABLE, "user", 12, partition="ts_"), "there is no column 'ts_' in 'Table'"),
         (lambda: pw.check(TABLE, "user", 12, partition="user"), "cannot be both the key and the partition"),
-        (
-            lambda: pw.check(TABLE, 7),
-            "key= is the name of a column, which comes before n, not 7: there are user, ",
-        ),
+        (lambda: pw.check(TABLE, 7), "key= is the name of a column, which comes before n, not 7: there are user, "),
         (lambda: pw.check(TABLE, "user", "12"), "n, the number of partitions, must be a whole number"),
         (lambda: pw.check(TABLE, "user", 12, limits=0.5), "limits is a partwright.CheckLimits(...), not 0.5"),
         (lambda: pw.check(TABLE, "user", 12, kafka_config={}), "kafka_config= is for reaching a Kafka"),
-        (
-            lambda: pw.check("all.parquet", "user", 12, kafka_config={}),
-            "'all.parquet' is a file: leave it out",
-        ),
+        (lambda: pw.check("all.parquet", "user", 12, kafka_config={}), "'all.parquet' is a file: leave it out"),
         (lambda: pw.check(SparkFrame(), "user", 12), SPARKS),
         (lambda: pw.resize(SparkFrame(), "user", 12, 24), SPARKS),
         (lambda: pw.check(TABLE, ["user"] * 1000, 12), "is the name of a column, not ['user', 'user', "),
-        (
-            lambda: pw.resize(TABLE, "user", 12, "24"),
-            "to= must be a whole number from 1 to 2147483647, not '24'",
-        ),
+        (lambda: pw.resize(TABLE, "user", 12, "24"), "to= must be a whole number from 1 to 2147483647, not '24'"),
         (lambda: pw.resize(TABLE, "user", 0, 24), "from_= must be from 1 to 2147483647, not 0"),
         (lambda: pw.audit.Resize("12", 24), "from_= must be a whole number from 1 to 2147483647, not '12'"),
         (lambda: pw.check({"user": [1]}, "user", 12), "digits (the number as text), with key_type="),
@@ -256,14 +242,8 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(42, "user", 12), "this int is not a table of records"),
         (lambda: pw.check(WithoutAName(), "user", 12), "this WithoutAName is not a table of records"),
         (lambda: pw.check({"user": "a"}, "user", 12), "one dict is one row"),
-        (
-            lambda: pw.check({"user": ["a"], "p": [1, 2]}, "user", 12, partition="p"),
-            "'user' has 1 row and 'p' 2",
-        ),
-        (
-            lambda: pw.check(pl.from_arrow(TABLE).lazy(), "user", 12),
-            "this LazyFrame is not a table of records",
-        ),
+        (lambda: pw.check({"user": ["a"], "p": [1, 2]}, "user", 12, partition="p"), "'user' has 1 row and 'p' 2"),
+        (lambda: pw.check(pl.from_arrow(TABLE).lazy(), "user", 12), "this LazyFrame is not a table of records"),
         (lambda: pw.check("absent.csv", "user", 12), "there is no file 'absent.csv'"),
         (lambda: pw.check("al.parquet", "user", 12), "check its name; did you mean 'all.parquet'?"),
         (lambda: pw.check([], "user", 12), None),
@@ -273,26 +253,18 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(TOPIC, n=0), "n, the number of partitions, must be from 1"),
         (lambda: pw.check(TOPIC, key_type="java:int"), "a topic's keys are bytes already"),
         (lambda: pw.check(TOPIC), "no Kafka answers at 127.0.0.1:9"),
-        (
-            lambda: pw.check(pw.RecordSource(TOPIC, format="csv")),
-            "RecordSource(format=) and RecordSource(delimiter=) are for files",
-        ),
+        (lambda: pw.check(pw.RecordSource(TOPIC, format="csv")),
+         "RecordSource(format=) and RecordSource(delimiter=) are for files"),
         (lambda: pw.check(pw.RecordSource(TOPIC, part=pw.TopicPart(last=0))), "last is a whole number"),
         (lambda: pw.check(pw.RecordSource(TABLE, format="csv"), "user", 12), "a table is given"),
         (lambda: pw.check(pw.RecordSource(TABLE, part=pw.TopicPart()), "user", 12), "part= is for a topic"),
-        (
-            lambda: pw.check(pw.RecordSource("all.parquet", format="xml"), "user", 12),
-            "RecordSource(format=) is one of csv,",
-        ),
-        (
-            lambda: pw.check(pw.RecordSource("all.parquet", delimiter=5), "user", 12),
-            "RecordSource(delimiter=) is one character",
-        ),
+        (lambda: pw.check(pw.RecordSource("all.parquet", format="xml"), "user", 12),
+         "RecordSource(format=) is one of csv,"),
+        (lambda: pw.check(pw.RecordSource("all.parquet", delimiter=5), "user", 12),
+         "RecordSource(delimiter=) is one character"),
         (lambda: pw.check(TOPIC, kafka_config=5), "a configuration is host:port, a dict of settings or"),
-        (
-            lambda: pw.check(TOPIC, kafka_config="127.0.0.1:2"),
-            "the address names the Kafka at 127.0.0.1:9, and kafka_config= the one at 127.0.0.1:2: leave one of them",
-        ),
+        (lambda: pw.check(TOPIC, kafka_config="127.0.0.1:2"),
+         "the address names the Kafka at 127.0.0.1:9, and kafka_config= the one at 127.0.0.1:2: leave one of them"),
         (lambda: pw.check(pw.RecordSource(TOPIC, part="x")), "part is a partwright.TopicPart(...), not 'x'"),
         (lambda: pw.check(TABLE, "user", 12, 5), "client"),
         (lambda: pw.check(TABLE, "user", 12, key_type=5), "a key type is named by text, not 5"),
@@ -302,23 +274,15 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.resize(TABLE, "user", 12), "give the new number of partitions with to="),
         (lambda: pw.resize(TABLE, "user", to=12), "give the number of partitions with from_="),
         (lambda: pw.resize(TABLE, "user", 12, 12), "nothing would move"),
-        (
-            lambda: pw.resize(TABLE, "user", 12, 24, columns=["p"]),
-            "columns is a partwright.RecordColumns(...)",
-        ),
+        (lambda: pw.resize(TABLE, "user", 12, 24, columns=["p"]), "columns is a partwright.RecordColumns(...)"),
         (lambda: pw.copartition(TABLE, TABLE, "user"), "the table would have with n="),
-        (
-            lambda: pw.copartition(TABLE, pw.JoinSide(TABLE, key="usr"), "user", 12),
-            "there is no column 'usr'",
-        ),
-        (
-            lambda: pw.copartition(TABLE, pw.JoinSide(TABLE, partition="p", client="java"), "user", 12),
-            "JoinSide(partition=) says where the records of the table are, and JoinSide(client=)",
-        ),
+        (lambda: pw.copartition(TABLE, pw.JoinSide(TABLE, key="usr"), "user", 12), "there is no column 'usr'"),
+        (lambda: pw.copartition(TABLE, pw.JoinSide(TABLE, partition="p", client="java"), "user", 12),
+         "JoinSide(partition=) says where the records of the table are, and JoinSide(client=)"),
         (lambda: pw.copartition(TOPIC, pw.JoinSide(TOPIC, n=3)), "JoinSide(n=) 3 is for a file"),
         (lambda: pw.copartition(TABLE, TABLE, "user", 12, kafka_config={}), "neither is a topic"),
     ],
-)
+)  # fmt: skip
 def test_a_refusal_names_the_parameter(ask: Callable[[], Any], sentence: str | None) -> None:
     if sentence is None:
         assert ask().rows == 0

@@ -184,19 +184,10 @@ def test_compared_producers_place_keys_by_their_own_clients_rule() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (
-            {"records": [[10, None, None, 5], [9, None, None, 5]]},
-            "row 1: time runs backwards, from 10 to 9 ms",
-        ),
-        (
-            {"records": [[10, None, None, 5], [10, None, None, -1]]},
-            "row 1: the size of a value is a whole number",
-        ),
+        ({"records": [[10, None, None, 5], [9, None, None, 5]]}, "row 1: time runs backwards, from 10 to 9 ms"),
+        ({"records": [[10, None, None, 5], [10, None, None, -1]]}, "row 1: the size of a value is a whole number"),
         ({"records": [[10, None, None, 1_048_576]]}, "row 0: the record is 1048664 bytes when serialized"),
-        (
-            {"records": [[10, None, 1, 5]]},
-            "row 0: the record names partition 1, which the topic does not have",
-        ),
+        ({"records": [[10, None, 1, 5]]}, "row 0: the record names partition 1, which the topic does not have"),
         ({"records": [[10, "xyz", None, 5]]}, "row 0: a key is bytes in hex, or null, not 'xyz'"),
         ({"records": [[10, None, None]]}, "row 0: a record is a list of time, key in hex"),
         ({"records": [[-1, None, None, 5]]}, "row 0: a time is a whole number from 0"),
@@ -207,25 +198,15 @@ def test_compared_producers_place_keys_by_their_own_clients_rule() -> None:
         ({"partitions": [{"id": 0, "leader": 4}]}, "partition 0 is led by the broker 4"),
         ({"partitions": [{"id": 0, "leader": 0}] * 2}, "has the partition 0 twice"),
         ({"brokers": [{"id": 0, "away": [[5, 4]]}]}, "the broker 0 is away from 5 to 4, which is before"),
-        (
-            {"brokers": [{"id": 0, "away": [5]}]},
-            "broker 0: a span is a list of its first time and its end, not 5",
-        ),
+        ({"brokers": [{"id": 0, "away": [5]}]}, "broker 0: a span is a list of its first time and its end, not 5"),
         ({"brokers": [{"id": 0, "latency_ms": -1}]}, "broker 0: latency_ms is a whole number from 0"),
-        (
-            {"brokers": [{"id": 0, "latency_ms": {"from": 1, "to": 2**31}}]},
-            "broker 0: latency_ms: to is a whole number from 1 to 2147483647, not 2147483648",
-        ),
+        ({"brokers": [{"id": 0, "latency_ms": {"from": 1, "to": 2**31}}]},
+         "broker 0: latency_ms: to is a whole number from 1 to 2147483647, not 2147483648"),
         ({"config": {"batch.size": -1}}, "batch.size is a whole number from 0 to 2147483647, not -1"),
         ({"config": {"batch.size": 2**30}}, "Kafka's own producer appends no record, ever"),
-        (
-            {"config": {"max.in.flight.requests.per.connection": 0}},
-            "max.in.flight.requests.per.connection is a whole number from 1 to 2147483647, not 0",
-        ),
-        (
-            {"config": {"partitioner.rack.aware": True}},
-            "client.rack must be set where partitioner.rack.aware is true",
-        ),
+        ({"config": {"max.in.flight.requests.per.connection": 0}},
+         "max.in.flight.requests.per.connection is a whole number from 1 to 2147483647, not 0"),
+        ({"config": {"partitioner.rack.aware": True}}, "client.rack must be set where partitioner.rack.aware is true"),
         ({"config": {"compression.type": "lz4"}}, "config has no field 'compression.type'"),
         ({"config": []}, "config is an object, not []"),
         ({"sender": "never"}, "sender is each-instant or each-append, not 'never'"),
@@ -234,7 +215,7 @@ def test_compared_producers_place_keys_by_their_own_clients_rule() -> None:
         ({"strategy": "old-null-key"}, "the batches of the strategy old-null-key are not known"),
         ({"record": []}, "a scenario has no field 'record': did you mean 'records'?"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_scenario_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(PartwrightError) as refused:
         replay({**SCENARIO, **change})

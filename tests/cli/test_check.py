@@ -280,28 +280,17 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         ("'kafka://127.0.0.1:9/a b'", "'a b' cannot be a topic's name"),
         ("kafka://127.0.0.1:9/t", "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
         ("kafka://127.0.0.1:9/t -n 0", "n, the number of partitions, must be from 1"),
-        (
-            "KAFKA://127.0.0.1:9/t",
-            "'KAFKA://127.0.0.1:9/t' is not a topic's address: write kafka://host:port/topic",
-        ),
+        ("KAFKA://127.0.0.1:9/t", "'KAFKA://127.0.0.1:9/t' is not a topic's address: write kafka://host:port/topic"),
         ("kafka:h:9092/t", "'kafka:h:9092/t' is not a topic's address"),
-        (
-            "kafka://127.0.0.1:9/t --key-type java:long",
-            "a topic's keys are bytes already, whatever they stand",
-        ),
-        (
-            "https://127.0.0.1:9/*.parquet --key k -n 12",
-            "'https://127.0.0.1:9/*.parquet' has a pattern, which works only with abfs, ",
-        ),
+        ("kafka://127.0.0.1:9/t --key-type java:long", "a topic's keys are bytes already, whatever they stand"),
+        ("https://127.0.0.1:9/*.parquet --key k -n 12",
+         "'https://127.0.0.1:9/*.parquet' has a pattern, which works only with abfs, "),
         ("absent*.csv --key k -n 12", "no file is named like 'absent*.csv': check the pattern"),
-        (
-            "semicolons.csv --key k -n 12",
-            "the header of 'semicolons.csv' seems to be delimited by semicolons",
-        ),
+        ("semicolons.csv --key k -n 12", "the header of 'semicolons.csv' seems to be delimited by semicolons"),
         ("kafka://127.0.0.1:9/t --key k", "--key 'k' names a column of a file"),
         ("kafka://127.0.0.1:9/t --partition p", "--partition 'p' names a column of a file"),
     ],
-)
+)  # fmt: skip
 def test_wrong_use_is_one_sentence(words: str, sentence: str, command: Command) -> None:
     write("x.csv", {"k": ["a"], "p": [4]})
     write("x.parquet", {"k": ["a"], "f": [4.5]})

@@ -175,23 +175,15 @@ TOPIC = "kafka://127.0.0.1:9/t"
         ("a.csv b.parquet -n 12", "name the key's column of 'a.csv' with --key"),
         ("a.csv b.parquet --key k", "give the number of partitions that 'a.csv' would have with -n"),
         ("a.csv b.parquet --key k --n-b 12", "give the number of partitions that 'a.csv' would have with -n"),
-        (
-            "a.csv b.parquet --key k --partition p --client-b java",
-            "give the number of partitions that 'b.parquet' would have with --n-b",
-        ),
-        (
-            "a.csv b.parquet --key k --partition p --client java",
-            "--partition says where the records of 'a.csv' are, and --client where they would be",
-        ),
-        (
-            "a.csv b.parquet --key k --partition p --partition-b q --client-b java",
-            "--partition-b says where the records of 'b.parquet' are, and --client-b",
-        ),
+        ("a.csv b.parquet --key k --partition p --client-b java",
+         "give the number of partitions that 'b.parquet' would have with --n-b"),
+        ("a.csv b.parquet --key k --partition p --client java",
+         "--partition says where the records of 'a.csv' are, and --client where they would be"),
+        ("a.csv b.parquet --key k --partition p --partition-b q --client-b java",
+         "--partition-b says where the records of 'b.parquet' are, and --client-b"),
         ("a.csv b.parquet --key k --partition k", "'k' cannot be both the key and the partition"),
-        (
-            "a.csv b.parquet --key k --partition p --key-b p",
-            "'p' cannot be both the key and the partition: name another column with --partition-b",
-        ),
+        ("a.csv b.parquet --key k --partition p --key-b p",
+         "'p' cannot be both the key and the partition: name another column with --partition-b"),
         ("a.csv b.parquet --key k -n 0", "n, the number of partitions, must be from 1"),
         ("a.csv b.parquet --key k -n 12 --n-b -1", "n, the number of partitions, must be from 1"),
         ("a.csv b.parquet --key k -n 12 --client-b jav", 'there is no client "jav"'),
@@ -199,34 +191,22 @@ TOPIC = "kafka://127.0.0.1:9/t"
         ("a.csv b.parquet --key q -n 12", "there is no column 'q' in 'a.csv'"),
         ("a.csv b.parquet --key k --key-b '' -n 12", "--key-b is empty: name a column"),
         ("a.csv absent.csv --key k -n 12", "there is no file 'absent.csv'"),
-        (
-            "a.csv b.parquet --key k --partition p -n 4",
-            "a record of A is in partition 11, which a topic of 4 partitions has not: check -n",
-        ),
-        (
-            "a.csv b.parquet --key k --partition p --n-b 11",
-            "a record of B is in partition 11, which a topic of 11 partitions has not: check --n-b",
-        ),
+        ("a.csv b.parquet --key k --partition p -n 4",
+         "a record of A is in partition 11, which a topic of 4 partitions has not: check -n"),
+        ("a.csv b.parquet --key k --partition p --n-b 11",
+         "a record of B is in partition 11, which a topic of 11 partitions has not: check --n-b"),
         ("a.csv odd.csv --key k --partition p", "'odd.csv': row 1 is in -1, which is not a partition"),
         ("odd.csv a.csv --key k --partition f", "'odd.csv': row 0 is in '4.5', which is not a partition"),
         ("odd.csv odd.csv --key k -n 5 --key-type java:long", "odd.csv"),
         ("few.csv few.csv --key k --partition p", "nothing tells how many partitions A has: say it with -n"),
         # A topic has its own.
         (f"{TOPIC} {TOPIC} --key k", "--key 'k' names a column of a file"),
-        (
-            f"{TOPIC} {TOPIC} -n 12",
-            f"-n 12 is for a file: '{TOPIC}' has its own number of partitions, leave it out",
-        ),
+        (f"{TOPIC} {TOPIC} -n 12", f"-n 12 is for a file: '{TOPIC}' has its own number of partitions, leave it out"),
         (f"{TOPIC} {TOPIC} --client java", "--client 'java' is for a file: the records of"),
         (f"{TOPIC} {TOPIC} --key-type java:int", "a topic's keys are bytes already"),
-        (
-            f"a.csv {TOPIC} --key k --partition p --key-b k",
-            "--key-b 'k' names a column of a file: a topic's records have their own key,",
-        ),
-        (
-            f"a.csv {TOPIC} --key k --partition p --partition-b p",
-            "--partition-b 'p' names a column of a file",
-        ),
+        (f"a.csv {TOPIC} --key k --partition p --key-b k",
+         "--key-b 'k' names a column of a file: a topic's records have their own key,"),
+        (f"a.csv {TOPIC} --key k --partition p --partition-b p", "--partition-b 'p' names a column of a file"),
         (f"a.csv {TOPIC} --key k --partition p --n-b 12", "--n-b 12 is for a file"),
         (f"a.csv {TOPIC} --key k --partition p --client-b java", "--client-b 'java' is for a file"),
         (f"{TOPIC} a.csv --key k --partition p --n-b 12 -n 12", "-n 12 is for a file"),
@@ -237,7 +217,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
         ("kafka:/x a.csv --key k --partition p", "'kafka:/x' is not a topic's address"),
         ("a.csv kafka://127.0.0.1:9 --key k --partition p", "names no topic: write kafka://host:port/topic"),
     ],
-)
+)  # fmt: skip
 def test_wrong_use_is_one_sentence(words: str, sentence: str, command: Command) -> None:
     write("odd.csv", k=["a", "b"], p=[4, -1], f=[4.5, 5])
     write("few.csv", k=["a"], p=[4])

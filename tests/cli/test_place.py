@@ -126,40 +126,27 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         ("x.csv --key k", "Missing option '-n'"),
         ("x.csv -n 1", "Missing option '--key'"),
         ("x.csv --key k -n 0", "n, the number of partitions, must be from 1 to 2147483647, not 0"),
-        (
-            "x.csv --key k -n 2147483648",
-            "n, the number of partitions, must be from 1 to 2147483647, not 2147483648",
-        ),
-        (
-            "x.csv --key k -n 1000000000000000000000000000000",
-            "n, the number of partitions, must be a whole number from 1 to 2147483647, not 1000",
-        ),
+        ("x.csv --key k -n 2147483648", "n, the number of partitions, must be from 1 to 2147483647, not 2147483648"),
+        ("x.csv --key k -n 1000000000000000000000000000000",
+         "n, the number of partitions, must be a whole number from 1 to 2147483647, not 1000"),
         ("x.csv --key k -n x", "'x' is not a valid integer"),
         ("x.csv --key k -n 12 --client jav", 'there is no client "jav"'),
         ("x.csv --key k -n 12 --key-type java:lon", 'there is no key type "java:lon"'),
         ("x.csv --key k -n 12 --key-type java:uuid", 'row 0: "a" is not the 36-character text of a UUID'),
         ("x.csv --key k -n 12 --key-type bytes", "key type bytes takes binary, not string"),
-        (
-            "x.csv --key k -n 12 --column v",
-            "'x.csv' has a column 'v' already: give the new one another name with --column",
-        ),
+        ("x.csv --key k -n 12 --column v",
+         "'x.csv' has a column 'v' already: give the new one another name with --column"),
         ("x.csv --key k -n 12 --column ''", "--column is empty: name a column"),
-        (
-            "x.csv --key k -n 12 --force --out y.parquet",
-            "--out 'y.parquet' would have another format than what is read, which is csv",
-        ),
-        (
-            "x.csv --key k -n 12 --force --out y.tsv",
-            "--out 'y.tsv' would have another format than what is read, which is csv",
-        ),
+        ("x.csv --key k -n 12 --force --out y.parquet",
+         "--out 'y.parquet' would have another format than what is read, which is csv"),
+        ("x.csv --key k -n 12 --force --out y.tsv",
+         "--out 'y.tsv' would have another format than what is read, which is csv"),
         ("x.csv --key k -n 12 --force --out y", "the format of 'y' is not known"),
         ("x.csv --key k -n 12 --force --out folder.csv", "--out 'folder.csv' is a folder: name a file"),
-        (
-            "x.csv --key k -n 12 --force --out absent/y.csv",
-            "'absent/y.csv' cannot be written (No such file or directory)",
-        ),
+        ("x.csv --key k -n 12 --force --out absent/y.csv",
+         "'absent/y.csv' cannot be written (No such file or directory)"),
     ],
-)
+)  # fmt: skip
 def test_wrong_use_is_one_sentence_and_leaves_nothing(words: str, sentence: str, command: Command) -> None:
     Path("folder.csv").mkdir()
     Path("empty.csv").touch()

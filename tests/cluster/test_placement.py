@@ -245,15 +245,9 @@ def test_a_placement_as_kafkas_tools_take_it() -> None:
         (lambda: modulo([0], True), "partitions is a whole number, 1 to 1000000, not True"),
         (lambda: modulo([0], float("nan")), "partitions is a whole number, 1 to 1000000, not nan"),
         (lambda: modulo([0], 2**31), "partitions is a whole number, 1 to 1000000"),
-        (
-            lambda: modulo([0], 10**5000),
-            "partitions is a whole number, 1 to 1000000, not a value of type int",
-        ),
+        (lambda: modulo([0], 10**5000), "partitions is a whole number, 1 to 1000000, not a value of type int"),
         (lambda: modulo([0], 1, 0), "replication_factor is a whole number, 1 to 32767, not 0"),
-        (
-            lambda: modulo([0, 2], 1, 3),
-            "3 replicas of a partition need as many brokers, and there are the brokers",
-        ),
+        (lambda: modulo([0, 2], 1, 3), "3 replicas of a partition need as many brokers, and there are the brokers"),
         (lambda: admin_utils([0, 1], 1, start_index=2), "start_index is a whole number, 0 to 1, not 2"),
         (lambda: admin_utils([0, 1], 1, shift=-1), "shift is a whole number, 0 to 1, not -1"),
         (lambda: admin_utils([0], 9, start_partition=2**31), "start_partition is a whole number, 0 to"),
@@ -266,10 +260,7 @@ def test_a_placement_as_kafkas_tools_take_it() -> None:
         (lambda: striped([0], 1, seed=2**63), "seed is a whole number of Java's long"),
         (lambda: striped([0], 1, seed=0.5), "seed is a whole number of Java's long, not 0.5"),
         (lambda: striped([0, 1], 1, draws=[0]), "draws ends after 1 of them, and this placement draws more"),
-        (
-            lambda: striped([0, 1], 1, draws=[2, 0]),
-            "draws: the number at 0 is drawn from 0 to 1, and cannot be 2",
-        ),
+        (lambda: striped([0, 1], 1, draws=[2, 0]), "draws: the number at 0 is drawn from 0 to 1, and cannot be 2"),
         (lambda: striped([0, 1], 1, draws=[True, 0]), "cannot be True"),
         (lambda: striped([0, 1], 1, draws=7), "draws: a list is needed, not 7"),
         (lambda: striped([Broker(0, rack="\ud800")], 1), "rack '\\ud800' is not UTF-8"),
@@ -281,10 +272,7 @@ def test_a_placement_as_kafkas_tools_take_it() -> None:
         (lambda: explicit([[0], []]), "partition 1 has an empty list of replicas"),
         (lambda: explicit("0:1,1"), "partition 1 has 1 replica and partition 0 has 2"),
         (lambda: explicit("0:0"), "partition 0 has the broker 0 more than once"),
-        (
-            lambda: explicit("0:4", range(3)),
-            "partition 0: there is no broker 4: there are the brokers 0, 1 and 2",
-        ),
+        (lambda: explicit("0:4", range(3)), "partition 0: there is no broker 4: there are the brokers 0, 1 and 2"),
         (lambda: explicit("-1"), "'-1' is not an id of a broker"),
         (lambda: explicit([[True]]), "a broker's id is a whole number, 0 to 2147483647, not True"),
         (lambda: explicit([["0"]]), "not '0'"),
@@ -305,7 +293,7 @@ def test_a_placement_as_kafkas_tools_take_it() -> None:
         (lambda: modulo([Broker(0, rack="b")], 1).lost(racks=["a"]), "there is no rack 'a': there are 'b'"),
         (lambda: modulo([0], 1).lost(min_insync_replicas=0), "min_insync_replicas is a whole number, 1 to"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_one_sentence(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
         call()

@@ -289,24 +289,12 @@ def test_a_static_member_needs_a_session_of_its_own_clients_length() -> None:
 @pytest.mark.parametrize(
     ("clients", "told"),
     [
-        (
-            (),
-            "librdkafka and kafka-python refuse a list of both: stop all consumers of librdkafka and kafka-python",
-        ),
-        (
-            ("librdkafka",),
-            "librdkafka refuses a list of both, cooperative-sticky and range: stop all consumers",
-        ),
-        (
-            ("java", "librdkafka"),
-            "librdkafka refuses a list of both: stop all consumers of librdkafka in between",
-        ),
-        (
-            ("sarama",),
-            "the first with cooperative-sticky and range, the second with cooperative-sticky alone.",
-        ),
+        ((), "librdkafka and kafka-python refuse a list of both: stop all consumers of librdkafka and kafka-python"),
+        (("librdkafka",), "librdkafka refuses a list of both, cooperative-sticky and range: stop all consumers"),
+        (("java", "librdkafka"), "librdkafka refuses a list of both: stop all consumers of librdkafka in between"),
+        (("sarama",), "the first with cooperative-sticky and range, the second with cooperative-sticky alone."),
     ],
-)
+)  # fmt: skip
 def test_how_to_change_over_depends_on_the_client(clients: tuple[str, ...], told: str) -> None:
     tried = tuple(
         Tried(Candidate("classic", name, static=False), Deployment(2), (lived(1, 1),))

@@ -117,44 +117,28 @@ def test_where_only_deterministic_functions_may_stand(spark: SparkSession, recor
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (
-            "kafka_partition('a', 0)",
-            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 0",
-        ),
-        (
-            "kafka_partition('a', -3)",
-            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not -3",
-        ),
-        (
-            "kafka_partition('a', 2147483648)",
-            "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 2147",
-        ),
-        (
-            "kafka_partition('a', '12')",
-            "kafka_partition: n, the number of partitions, must be a whole number from 1 to 2147483647, n",
-        ),
+        ("kafka_partition('a', 0)",
+         "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 0"),
+        ("kafka_partition('a', -3)",
+         "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not -3"),
+        ("kafka_partition('a', 2147483648)",
+         "kafka_partition: n, the number of partitions, must be from 1 to 2147483647, not 2147"),
+        ("kafka_partition('a', '12')",
+         "kafka_partition: n, the number of partitions, must be a whole number from 1 to 2147483647, n"),
         ("partition_for_key('a', 0)", "partition_for_key: n, the number of partitions, must be from 1"),
         ("partition_for_key('a', 12, NULL)", "partition_for_key: client is NULL"),
         ("murmur2(42)", "murmur2: int32 has no key bytes of its own: name the key type that its producer"),
         ("kafka_partition('a', NULL)", "kafka_partition: n, the number of partitions, is NULL"),
         ("kafka_partition(NULL, NULL)", "kafka_partition: n, the number of partitions, is NULL"),
-        (
-            "kafka_partition('a')",
-            "kafka_partition: it takes a key and n, the topic's number of partitions, and n is",
-        ),
+        ("kafka_partition('a')", "kafka_partition: it takes a key and n, the topic's number of partitions, and n is"),
         ("kafka_partition('a', 12, NULL)", "kafka_partition: client is NULL"),
         ("kafka_partition('a', 12, 'jav')", 'kafka_partition: there is no client "jav"; did you mean java?'),
         ("kafka_partition('a', 12, 'java', 'x')", 'kafka_partition: there is no key type "x"; known: utf8, '),
-        (
-            "kafka_partition(42, 12)",
-            "kafka_partition: int32 has no key bytes of its own: name the key type that its producer",
-        ),
-        (
-            "kafka_murmur2(42)",
-            "kafka_murmur2: int32 has no key bytes of its own: name the key type that its producer",
-        ),
+        ("kafka_partition(42, 12)",
+         "kafka_partition: int32 has no key bytes of its own: name the key type that its producer"),
+        ("kafka_murmur2(42)", "kafka_murmur2: int32 has no key bytes of its own: name the key type that its producer"),
     ],
-)
+)  # fmt: skip
 def test_a_refusal_is_one_sentence(spark: SparkSession, call: str, sentence: str) -> None:
     with pytest.raises(PythonException) as failed:
         spark.sql(f"SELECT {call}").collect()
