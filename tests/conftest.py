@@ -11,6 +11,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,10 +88,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # A sample is one test in so many of each file, slow or fast, so it takes as long whatever the seed is.
     if (one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1)) > 1:
         drawn = random.Random(f"sample {os.environ['PARTWRIGHT_SEED']}")
-        order = sorted(items, key=lambda item: (str(item.path), "slow" in item.keywords, drawn.random()))
-        sample = set(order[drawn.randrange(one_of) :: one_of])
+        together: dict[object, list[pytest.Item]] = {}
+        for item in items:
+            together.setdefault(shared_by(item), []).append(item)
+        order = sorted(
+            together.values(),
+            key=lambda some: (str(some[0].path), "slow" in some[0].keywords, drawn.random()),
+        )
+        sample = set(chain.from_iterable(order[drawn.randrange(one_of) :: one_of]))
         config.hook.pytest_deselected(items=[item for item in items if item not in sample])
         items[:] = [item for item in items if item in sample]
+
+
+def shared_by(item: pytest.Item) -> object:
+    """The parameter of a fixture that a test shares with others, or the test itself.
+
+    Tests of one broker are drawn together: one in so many of them would start every broker for a test or two.
+    """
+    drawn = getattr(item, "callspec", None)
+    names = [] if drawn is None else drawn.indices
+    shared = [name for name in names if drawn._arg2scope[name].value != "function"]
+    return (item.path, *((name, drawn.indices[name]) for name in shared)) if shared else item.nodeid
 
 
 @pytest.fixture(scope="session")
