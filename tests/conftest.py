@@ -105,7 +105,7 @@ def shared_by(item: pytest.Item) -> object:
 
     Tests of one broker are drawn together: one in so many of them would start every broker for a test or two.
     """
-    drawn = getattr(item, "callspec", None)
+    drawn: Any = getattr(item, "callspec", None)
     names = [] if drawn is None else drawn.indices
     shared = [name for name in names if drawn._arg2scope[name].value != "function"]
     return (item.path, *((name, drawn.indices[name]) for name in shared)) if shared else item.nodeid

@@ -42,13 +42,9 @@ def filled(place: Any, value: object) -> Any:
     """The place with the value instead of its dots."""
     if isinstance(place, dict):
         return {name: filled(each, value) for name, each in place.items()}
-    return (
-        value
-        if place is ...
-        else [filled(each, value) for each in place]
-        if isinstance(place, list)
-        else place
-    )
+    if isinstance(place, list):
+        return [filled(each, value) for each in place]
+    return value if place is ... else place
 
 
 NUMBERS: list[tuple[dict[str, Any], str, int, int, list[Any]]] = [
@@ -208,9 +204,6 @@ REFUSED: dict[str, list[Any]] = {
         (ITSELF, {"stall": "z", "for_ms": 1}),
     ],
     "event 3: operation is DEFAULT": [(ITSELF, {"leave": "z", "operation": "NOPE"})],
-    "event 3 is at 500 ms, and until_ms is 100: play for longer": [
-        {"events": [JOIN, JOIN | {"join": "c2"}, {"at_ms": 500, "leave": "c1"}], "until_ms": 100}
-    ],
     "event 2: group.instance.id 'pod 1' is refused by Kafka: ": [
         {"static": True, "events": [JOIN, {"at_ms": 0, "join": "pod 1"}]}
     ],
@@ -285,6 +278,11 @@ def test_what_is_no_script_is_one_sentence(what: Any, sentence: str) -> None:
 )
 def test_an_event_is_an_object_with_its_time(event: object, said: str) -> None:
     assert str(refused(script(JOIN, event))) == f"event 2 {said}"
+
+
+def test_what_ends_before_its_events_is_refused() -> None:
+    error = refused(script(JOIN, {"at_ms": 500, "leave": "c1"}, until_ms=100))
+    assert str(error) == "event 2 is at 500 ms, and until_ms is 100: play for longer"
 
 
 @pytest.mark.parametrize("given", [None, [], "+1", 7, b"", {1: 2}, {}, {"topics": {"t": 1}}])

@@ -532,6 +532,8 @@ def test_an_unknown_topic_has_the_nearest_name(
         assert said == f"partwright: there is no topic 'flihgts' at {server}: did you mean 'flights'?\n"
     said = refusal("check", f"kafka://{server}/zzz")
     assert said == f"partwright: there is no topic 'zzz' at {server}: check its name, or make it first\n"
+    # A question makes no topic.
+    assert topics.partition_count(server, "zzz") is None
     code, out, _ = told("doctor", "--bootstrap", server, "--topic", "flihgts")
     assert code == 1
     said = f"✗ topic flihgts: there is no topic 'flihgts' at {server}: did you mean 'flights'?"

@@ -133,16 +133,6 @@ def test_an_empty_topic_is_sound(broker: EmbeddedKafka) -> None:
     assert (answer["rows"], answer["n"], answer["used"]) == (0, 4, 0)
 
 
-def test_a_topic_that_is_not_there_is_said(broker: EmbeddedKafka) -> None:
-    done = check(broker, "absent")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr == (
-        f"partwright: there is no topic 'absent' at {broker.bootstrap_servers}: check its name, or make it first\n"
-    )
-    assert topics.partition_count(broker.bootstrap_servers, "absent") is None
-
-
 @pytest.mark.parametrize("end", ["commit", "abort"])
 def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) -> None:
     """A topic's end offset counts the marker, and no record has that offset."""
