@@ -136,11 +136,11 @@ impl Application {
 
     /// The last call of `poll()` at or before `at`.
     pub(super) fn last_poll(&self, at: i64) -> i64 {
+        let by = self.stall.map_or(at, |stall| at.min(stall.since - 1));
         let Callback { call, until } = self.callback;
-        if at >= call && at < self.in_rhythm(until.max(call + 1)) {
+        if by >= call && by < self.in_rhythm(until.max(call + 1)) {
             return call;
         }
-        let by = self.stall.map_or(at, |stall| at.min(stall.since - 1));
         if by < self.called {
             return self.before_called;
         }

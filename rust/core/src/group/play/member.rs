@@ -101,6 +101,8 @@ pub(super) enum Effect<M: Member> {
     Commit(i64),
     /// The coordinator last heard of it by a commit at this time, which is not played.
     Heard(i64),
+    /// It closes its connection to the coordinator: nothing that it has sent is answered any more.
+    Disconnect,
     /// It ends, with an error that its application sees or without one.
     End(Option<Code>),
 }

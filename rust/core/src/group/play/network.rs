@@ -18,6 +18,9 @@ pub(super) struct Sender {
     pub sent: Sent,
 }
 
+/// The start of a consumer whose answers do not arrive.
+const NO_START: u32 = u32::MAX;
+
 type Connection = (Reader, u32);
 
 /// The requests and answers under way, and the coordinator that they go to and come from.
@@ -130,6 +133,17 @@ impl<C: Coordinator> Network<C> {
         let refused = queued.into_iter().map(|(sender, request)| (sender, C::refused(&request)));
         self.answered.extend(refused);
         Ok(())
+    }
+
+    /// A consumer closes its connection.
+    pub(super) fn disconnect(&mut self, connection: Connection) {
+        self.connections.remove(&connection);
+        self.waiting.retain(|_, sender| (sender.reader, sender.start) != connection);
+        for (sender, _) in &mut self.under_way {
+            if (sender.reader, sender.start) == connection {
+                sender.start = NO_START;
+            }
+        }
     }
 
     /// An answer sets out. It arrives at the next call of `arrive` that is left for it.

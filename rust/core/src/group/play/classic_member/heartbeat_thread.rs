@@ -17,6 +17,8 @@ pub(super) struct HeartbeatThread {
     looked: Option<i64>,
     /// When the next heartbeat is due.
     due: i64,
+    /// Whether a busy application has woken it, and so begins to wait before it does.
+    follows_app: bool,
 }
 
 impl ClassicMember {
@@ -26,6 +28,7 @@ impl ClassicMember {
         // An idle application goes on to wait for the answer to `SyncGroup`, and keeps the network meanwhile.
         let waits = !self.is_busy && now < self.app.end_of_last(now);
         self.heartbeats.looked = Some(if waits { now - RETRY_BACKOFF_MS } else { now });
+        self.heartbeats.follows_app = self.is_busy;
         self.heartbeat_after(self.config.heartbeat_interval_ms, step);
         self.limit_poll_interval(step);
     }
@@ -53,6 +56,7 @@ impl ClassicMember {
     }
 
     pub(super) fn send_heartbeat(&mut self, step: &mut ClassicStep<'_>) {
+        self.heartbeats.follows_app |= self.is_busy && self.next_look(step.now) != Some(step.now);
         self.heartbeats.looked = Some(step.now);
         self.heartbeat_after(self.config.heartbeat_interval_ms, step);
         step.send(self.sent(Api::Heartbeat, step.now), Request::Heartbeat(self.sender()));
@@ -63,6 +67,11 @@ impl ClassicMember {
     fn last_look(&self, looked: i64, at: i64) -> (i64, bool) {
         let in_step = |look: i64| at - (at - look).rem_euclid(RETRY_BACKOFF_MS);
         let poll = self.app.last_poll(at);
+        // A look may have waited for the end of the call before.
+        let before = self.app.last_poll(poll - 1);
+        let end_before = self.app.end_of(before).min(poll);
+        let waited = !self.is_busy && before < poll && look_in_step(looked, before) < end_before;
+        let looked = if waited { end_before } else { looked };
         let (first, end) = (look_in_step(looked, poll), self.app.end_of(poll));
         if self.is_busy || first >= end || at < first {
             (in_step(looked), false)
@@ -97,13 +106,21 @@ impl ClassicMember {
         }
     }
 
-    /// The thread handles the answers that have come. The application goes on from there in its next pass.
+    /// The thread handles the answers that have come. The application goes on from there in its next pass. If both wake
+    /// at this instant, whichever has waited for longer is the first.
     pub(super) fn look_for_answers(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         if self.heartbeats.looked.is_some() {
             self.handle_answers(step)?;
-            self.poll_next(step.now + i64::from(self.is_busy), step);
+            let polls_first = self.app.poll_ms() > RETRY_BACKOFF_MS
+                || self.app.poll_ms() == RETRY_BACKOFF_MS && self.heartbeats.follows_app;
+            self.poll_next(step.now + i64::from(self.is_busy && polls_first), step);
         }
         Ok(())
+    }
+
+    /// An application that has become idle keeps the thread waiting: it no longer follows.
+    pub(super) fn follow_no_more(&mut self) {
+        self.heartbeats.follows_app = false;
     }
 
     /// `HeartbeatResponseHandler`.

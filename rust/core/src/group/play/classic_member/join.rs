@@ -7,12 +7,14 @@ use super::super::super::classic::{Join, Joined, Request, Sender};
 use super::super::super::consumer::Place;
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
-use super::super::member::{Api, Sent};
-use super::{ClassicMember, ClassicStep, JoinFuture, MemberState, Subscription};
+use super::super::member::{Api, Effect, Sent};
+use super::{ClassicMember, ClassicStep, JoinFuture, MemberState, Subscription, Timer};
 use crate::Result;
 use crate::assignors::Assignor;
 use crate::interned::Name;
 
+/// `request.timeout.ms`.
+const REQUEST_TIMEOUT_MS: i64 = 30_000;
 /// How long an application takes to find the coordinator again. It sends `FindCoordinator` twice, because it may not
 /// reopen the connection before `reconnect.backoff.ms` is over.
 const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS + 3;
@@ -177,6 +179,29 @@ impl ClassicMember {
     ) {
         let request = Request::Sync { sender: self.sender(), protocol, assignments };
         step.send(self.sent(Api::SyncGroup, step.now), request);
+        step.wake(Timer::Overdue, step.now + REQUEST_TIMEOUT_MS + 1);
+    }
+
+    /// A `SyncGroup` that has waited for `request.timeout.ms` is given up by whichever thread has the network next: it
+    /// closes the connection, which is a reason to ask for the topics, too (`handleServerDisconnect`). The member then
+    /// finds the coordinator again and rejoins.
+    pub(super) fn give_up_sync(&mut self, step: &mut ClassicStep<'_>) {
+        let waits = self.state == MemberState::CompletingRebalance
+            && matches!(self.join_future, JoinFuture::Pending)
+            && self.elected.is_none();
+        if !waits || self.inbox.iter().any(|(sent, _)| sent.api == Api::SyncGroup) {
+            return;
+        }
+        let at = self.has_network_at(step.now);
+        if at > step.now {
+            step.wake(Timer::Overdue, at);
+            return;
+        }
+        step.effects.push(Effect::Disconnect);
+        self.request_update(step);
+        self.join_future = JoinFuture::Failed(Code::NotCoordinator);
+        self.heartbeat_after(2 * RETRY_BACKOFF_MS, step);
+        self.poll_next(step.now + 1, step);
     }
 
     /// `SyncGroupResponseHandler`.

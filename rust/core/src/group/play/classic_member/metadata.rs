@@ -135,7 +135,15 @@ impl ClassicMember {
         self.ask_later(step);
         if self.watches_topics && before != self.metadata.seen {
             self.has_seen_changes = true;
-            self.poll_next(step.now + i64::from(self.is_busy), step);
+            // An idle application that waits inside `poll()` goes round at once. A busy one has already had the pass of
+            // this instant, unless that pass has asked.
+            let asked_at = answer.comes_at - ANSWERS_MS;
+            let has_polled = self.is_busy && self.app.next_poll(asked_at) != asked_at;
+            if self.waits_inside(step.now) {
+                self.poll_at(step.now, step);
+            } else {
+                self.poll_next(step.now + i64::from(has_polled), step);
+            }
         }
     }
 

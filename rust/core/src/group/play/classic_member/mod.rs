@@ -102,6 +102,8 @@ pub(super) enum Timer {
     Metadata,
     /// The leader has its answer about the topics, and assigns.
     Elected,
+    /// A `SyncGroup` may have waited for too long.
+    Overdue,
     /// A stall may be over.
     Stall,
     /// A callback ends during which the application was to close the consumer.
@@ -223,6 +225,7 @@ impl Member for ClassicMember {
             Event::Wake(Timer::PollInterval) => self.expire_poll_interval(step),
             Event::Wake(Timer::Metadata) => self.ask_for_metadata(step),
             Event::Wake(Timer::Elected) => return self.elected(step),
+            Event::Wake(Timer::Overdue) => self.give_up_sync(step),
             Event::Wake(Timer::Stall) => self.resume(step),
             Event::Wake(Timer::Close) => return self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
@@ -308,6 +311,9 @@ impl ClassicMember {
         if is_busy != self.is_busy {
             self.let_thread_look(step);
             self.is_busy = is_busy;
+            if !is_busy {
+                self.follow_no_more();
+            }
             self.schedule_heartbeat(step);
         }
     }

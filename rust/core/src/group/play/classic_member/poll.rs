@@ -34,13 +34,15 @@ impl ClassicMember {
         rejoins || self.error.is_some() || !self.inbox.is_empty() || self.polls_too_seldom()
     }
 
-    /// A scheduled pass. A stall cancels it, and a callback puts it off.
+    /// A scheduled pass. A callback puts it off, and a stall cancels it, unless that began in a callback: then the
+    /// application still goes on within `poll()`.
     pub(super) fn pass(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         self.next_pass = None;
-        if self.app.closing().is_some() || self.app.stall().is_some() {
+        let now = step.now;
+        if self.app.closing().is_some() || self.app.stall().is_some() && !self.app.has_called_back(now) {
             return Ok(());
         }
-        if let Some(until) = self.app.in_callback(step.now) {
+        if let Some(until) = self.app.in_callback(now) {
             self.poll_at(until, step);
             return Ok(());
         }
@@ -98,6 +100,11 @@ impl ClassicMember {
         now >= self.app.end_of_last(now) && self.app.next_poll(now) > now && !self.app.has_called_back(now)
     }
 
+    /// Whether an idle application waits inside `poll()`, and goes round at once if an answer comes.
+    pub(super) fn waits_inside(&self, now: i64) -> bool {
+        !self.is_busy && self.app.is_inside(now) && self.app.in_callback(now).is_none()
+    }
+
     /// When one of the two threads has the network, at or after `from`.
     pub(super) fn has_network_at(&self, from: i64) -> i64 {
         if !self.is_busy && from < self.app.end_of_last(from) {
@@ -120,8 +127,8 @@ impl ClassicMember {
         self.inbox.push_back((sent, answer));
         let now = step.now;
         if self.app.in_callback(now).is_none() {
-            let waits = !self.is_busy && self.app.is_inside(now);
-            self.poll_at(if waits { now } else { self.app.next_pass(now, self.is_busy) }, step);
+            let goes_on = if self.waits_inside(now) { now } else { self.app.next_pass(now, self.is_busy) };
+            self.poll_at(goes_on, step);
         }
         if let Some(look) = self.next_look(now) {
             step.wake(Timer::Answers, look);

@@ -257,6 +257,7 @@ impl<M: Member> Simulation<M> {
                         }
                     }
                 }
+                Effect::Disconnect => self.network.disconnect((reader, slot.start)),
                 Effect::Commit(by) => self.ledger.commit(reader, by),
                 Effect::Heard(at) => {
                     if let Some(member) = &slot.member {
