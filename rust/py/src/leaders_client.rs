@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use partwright_core::group::consumer::Place;
-use partwright_core::group::play::{self, Led, LedMember};
+use partwright_core::group::play::{self, JoinedGroup, JoinedMember};
 use partwright_core::{Error, Result};
 use pyo3::prelude::*;
 
@@ -24,7 +24,7 @@ pub(crate) struct PythonLeadersClient {
     pub raised: Raised,
 }
 
-/// A group, by the names of `Led`.
+/// A group, by the names of `JoinedGroup`.
 #[derive(IntoPyObject)]
 struct LeadersGroup {
     at_ms: i64,
@@ -48,7 +48,7 @@ struct LeadersMember {
 }
 
 impl play::LeadersClient for PythonLeadersClient {
-    fn assign(&mut self, group: &Led<'_>) -> Result<Option<Vec<Vec<Place>>>> {
+    fn assign(&mut self, group: &JoinedGroup<'_>) -> Result<Option<Vec<Vec<Place>>>> {
         Python::attach(|py| self.function.call1(py, (leaders_group(group),))?.extract(py)).map_err(
             |error: PyErr| {
                 *self.raised.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -58,7 +58,7 @@ impl play::LeadersClient for PythonLeadersClient {
     }
 }
 
-fn leaders_group(group: &Led<'_>) -> LeadersGroup {
+fn leaders_group(group: &JoinedGroup<'_>) -> LeadersGroup {
     LeadersGroup {
         at_ms: group.at,
         generation: group.generation,
@@ -69,7 +69,7 @@ fn leaders_group(group: &Led<'_>) -> LeadersGroup {
     }
 }
 
-fn leaders_member(member: &LedMember<'_>) -> LeadersMember {
+fn leaders_member(member: &JoinedMember<'_>) -> LeadersMember {
     LeadersMember {
         member: member.reader,
         id: member.id.to_owned(),

@@ -358,7 +358,7 @@ pub(crate) fn play_group(
     };
     let raised = Raised::default();
     let client = Box::new(PythonLeadersClient { function, raised: raised.clone() });
-    let played = detached(py, || play::play_led(script, client));
+    let played = detached(py, || play::play_with_client(script, client));
     // An exception of the function is raised unchanged.
     if let Some(error) = raised.take() {
         return Err(error.into());

@@ -10,7 +10,7 @@ use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::cluster::Cluster;
 use super::coordinator::Coordinator;
-use super::led::LeadersClient;
+use super::leaders_client::LeadersClient;
 use super::ledger::{Ledger, Reader};
 use super::member_ids::MemberIds;
 use super::script::{Consumer, Race};

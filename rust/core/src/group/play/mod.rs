@@ -17,14 +17,14 @@
 //! | `subscription_state` | a consumer's subscription and partitions |
 //! | `classic_member` | the consumer of the classic protocol, and its coordinator |
 //! | `consumer_member` | the consumer of KIP-848, and its coordinator |
-//! | `led` | leaders of other clients |
+//! | `leaders_client` | leaders of other clients |
 
 mod application;
 mod classic_member;
 mod cluster;
 mod consumer_member;
 mod coordinator;
-mod led;
+mod leaders_client;
 mod ledger;
 mod member;
 mod member_ids;
@@ -34,7 +34,7 @@ mod simulation;
 mod subscription_state;
 mod sums;
 
-pub use led::{LeadersClient, Led, LedMember};
+pub use leaders_client::{JoinedGroup, JoinedMember, LeadersClient};
 pub use ledger::{Ledger, Reader, Reading, Span};
 pub use script::{Action, Consumer, Generation, Message, Protocol, Race, Script, Timeline};
 pub use sums::{Changes, Unread};
@@ -60,7 +60,7 @@ pub fn play(script: Script) -> Result<Timeline> {
 /// # Errors
 ///
 /// The errors of [`play`] and of `client`.
-pub fn play_led(script: Script, client: Box<dyn LeadersClient>) -> Result<Timeline> {
+pub fn play_with_client(script: Script, client: Box<dyn LeadersClient>) -> Result<Timeline> {
     simulate(script, Some(client))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::super::classic::Joined;
 use super::super::super::consumer::Place;
-use super::super::led::{Led, LedMember};
+use super::super::leaders_client::{JoinedGroup, JoinedMember};
 use super::{ClassicMember, ClassicStep, Subscription, Timer};
 use crate::Result;
 use crate::assignors::{Assignor, Input, Lists};
@@ -132,7 +132,7 @@ impl ClassicMember {
         step: &mut ClassicStep<'_>,
     ) -> Result<Option<Assignments>> {
         let topics = step.cluster.topics.iter().zip(&self.metadata.seen);
-        let members = joined.members.iter().map(|(id, instance, subscription)| LedMember {
+        let members = joined.members.iter().map(|(id, instance, subscription)| JoinedMember {
             reader: step.ids.member(id),
             id,
             instance: instance.as_deref(),
@@ -142,7 +142,7 @@ impl ClassicMember {
             generation: subscription.generation,
             remembers: subscription.remembers.as_ref().map(|(list, of)| (&**list, *of)),
         });
-        let group = Led {
+        let group = JoinedGroup {
             at: step.now,
             generation: joined.generation,
             leader: joined.members.iter().position(|(id, ..)| *id == joined.member).unwrap_or(0),

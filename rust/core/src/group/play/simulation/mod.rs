@@ -1,6 +1,7 @@
 //! The simulation: its clock, the script, and what becomes of the members' effects. It knows no protocol.
 
 mod actions;
+mod answers;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,9 +12,9 @@ use super::super::error_code::Code;
 use super::super::event_queue::EventQueue;
 use super::cluster::Cluster;
 use super::coordinator::Coordinator;
-use super::led::LeadersClient;
+use super::leaders_client::LeadersClient;
 use super::ledger::{Ledger, Reader};
-use super::member::{AnswerOf, Api, Effect, Event, Member, Step};
+use super::member::{Effect, Event, Member, Step};
 use super::member_ids::MemberIds;
 use super::network::{Network, Sender};
 use super::script::{Action, Message, Race, Script, Timeline};
@@ -285,69 +286,6 @@ impl<M: Member> Simulation<M> {
         self.network.hand_over(self.now, request, None, &self.ids)?;
         self.send_answers();
         Ok(())
-    }
-
-    /// Sends the coordinator's new answers on their way. An answer that changes nothing is there at once.
-    fn send_answers(&mut self) {
-        while let Some((sender, answer)) = self.network.answered.pop_front() {
-            let Sender { reader, sent, .. } = sender;
-            if matches!(sent.api, Api::OffsetCommit | Api::ScriptCommit)
-                && M::Coordinator::code(&answer) == Code::None
-            {
-                self.ledger.commit(reader, sent.read);
-            }
-            let member = self.members[reader as usize].member.as_ref();
-            let awaits = member.is_some_and(|member| member.awaits(sent, &answer));
-            if self.latency_ms > 0 && awaits {
-                self.network.depart(sender, answer);
-                self.later(self.now + self.latency_ms, Todo::Arrive);
-            } else {
-                self.network.arrive_at_once(sender, answer);
-            }
-        }
-    }
-
-    /// Hands each answer that has arrived to the member that asked. Returns how many there were.
-    fn deliver(&mut self) -> Result<usize> {
-        let mut count = 0;
-        while let Some((sender, answer)) = self.network.next_arrived() {
-            count += 1;
-            if count > AT_ONCE * (self.members.len() + 1) {
-                return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));
-            }
-            let Sender { reader, start, sent } = sender;
-            self.note(sender, &answer);
-            if sent.api == Api::ScriptCommit {
-                self.commits.push((self.now, self.owners[reader as usize], M::Coordinator::code(&answer)));
-            } else if self.members[reader as usize].start == start {
-                self.step(reader, Event::Answer(sent, answer))?;
-            }
-        }
-        Ok(count)
-    }
-
-    /// Keeps an answer as a message.
-    fn note(&mut self, Sender { reader, sent, .. }: Sender, answer: &AnswerOf<M>) {
-        let (Some(messages), Some(member)) = (&mut self.messages, &self.members[reader as usize].member)
-        else {
-            return;
-        };
-        if sent.api == Api::OffsetCommit {
-            return;
-        }
-        let (id, generation) = member.identity();
-        let mut message = Message {
-            at: self.now,
-            client: self.owners[reader as usize],
-            request: sent.api.name(),
-            code: M::Coordinator::code(answer),
-            generation,
-            member: Arc::clone(id),
-            leader: None,
-            members: 0,
-        };
-        M::Coordinator::describe(answer, &mut message);
-        messages.push(message);
     }
 
     /// Whether nothing more will change by itself.

@@ -9,7 +9,7 @@ use crate::Result;
 
 /// A group, as the answer to `JoinGroup` describes it to its leader.
 #[derive(Debug)]
-pub struct Led<'a> {
+pub struct JoinedGroup<'a> {
     /// When the leader assigns.
     pub at: i64,
     /// The generation to assign for.
@@ -21,12 +21,12 @@ pub struct Led<'a> {
     /// The topics that the leader sees, with their numbers of partitions.
     pub topics: Vec<(&'a str, u32)>,
     /// The members, in the order of the answer.
-    pub members: Vec<LedMember<'a>>,
+    pub members: Vec<JoinedMember<'a>>,
 }
 
 /// A member, and what it knew when it joined.
 #[derive(Debug)]
-pub struct LedMember<'a> {
+pub struct JoinedMember<'a> {
     /// Its index in the script's list.
     pub reader: Option<Reader>,
     /// Its member ID.
@@ -53,5 +53,5 @@ pub trait LeadersClient: Send {
     /// # Errors
     ///
     /// Any error ends the play.
-    fn assign(&mut self, group: &Led<'_>) -> Result<Option<Vec<Vec<Place>>>>;
+    fn assign(&mut self, group: &JoinedGroup<'_>) -> Result<Option<Vec<Vec<Place>>>>;
 }
