@@ -17,8 +17,8 @@ pub(super) struct HeartbeatThread {
     looked: Option<i64>,
     /// When the next heartbeat is due.
     due: i64,
-    /// Whether a busy application has woken it, and so begins to wait before it does.
-    follows_app: bool,
+    /// Whether an application that is still busy has woken it, and so begins to wait before it does.
+    pub follows_app: bool,
 }
 
 impl ClassicMember {
@@ -116,11 +116,6 @@ impl ClassicMember {
             self.poll_next(step.now + i64::from(self.is_busy && polls_first), step);
         }
         Ok(())
-    }
-
-    /// An application that has become idle keeps the thread waiting: it no longer follows.
-    pub(super) fn follow_no_more(&mut self) {
-        self.heartbeats.follows_app = false;
     }
 
     /// `HeartbeatResponseHandler`.

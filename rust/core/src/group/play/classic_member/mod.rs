@@ -311,9 +311,7 @@ impl ClassicMember {
         if is_busy != self.is_busy {
             self.let_thread_look(step);
             self.is_busy = is_busy;
-            if !is_busy {
-                self.follow_no_more();
-            }
+            self.heartbeats.follows_app &= is_busy;
             self.schedule_heartbeat(step);
         }
     }
