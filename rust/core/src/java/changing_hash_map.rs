@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::hash_map::{FIRST_BINS, bin, spread};
 use super::strings::hash_code;
 use crate::interned::Id;
@@ -10,12 +12,7 @@ use crate::interned::Id;
 /// trees in Java, with nine names or more, are walked here as the lists that they were.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingHashMap<V> {
-    /// Each name's place among the entries, by the name's number.
-    places: Vec<Option<u32>>,
-    /// The entries; a new one takes the place of a removed one, so there are never more than the most at any
-    /// one time.
-    entries: Vec<Option<MapEntry<V>>>,
-    free: Vec<u32>,
+    entries: FxHashMap<Id, MapEntry<V>>,
     bins: usize,
     inserted: u64,
     /// The names in Java's order, if nothing was inserted or removed since they were sorted.
@@ -24,7 +21,6 @@ pub(crate) struct ChangingHashMap<V> {
 
 #[derive(Clone, Debug)]
 struct MapEntry<V> {
-    id: Id,
     spread: i32,
     inserted: u64,
     value: V,
@@ -32,14 +28,7 @@ struct MapEntry<V> {
 
 impl<V> Default for ChangingHashMap<V> {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            entries: Vec::new(),
-            free: Vec::new(),
-            bins: FIRST_BINS,
-            inserted: 0,
-            walked: None,
-        }
+        Self { entries: FxHashMap::default(), bins: FIRST_BINS, inserted: 0, walked: None }
     }
 }
 
@@ -51,18 +40,8 @@ impl<V> ChangingHashMap<V> {
             return;
         }
         self.walked = None;
-        let entry = MapEntry { id, spread: spread(hash_code(name)), inserted: self.inserted, value };
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(None);
-            #[expect(clippy::cast_possible_truncation, reason = "there are no more entries than numbers")]
-            let last = self.entries.len() as u32 - 1;
-            last
-        });
-        self.entries[place as usize] = Some(entry);
-        if self.places.len() <= id.place() {
-            self.places.resize(id.place() + 1, None);
-        }
-        self.places[id.place()] = Some(place);
+        let entry = MapEntry { spread: spread(hash_code(name)), inserted: self.inserted, value };
+        self.entries.insert(id, entry);
         self.inserted += 1;
         // A table is at most three quarters full.
         while self.len() * 4 > self.bins * 3 {
@@ -71,44 +50,34 @@ impl<V> ChangingHashMap<V> {
     }
 
     pub(crate) fn remove(&mut self, id: Id) -> Option<V> {
-        let place = self.places.get_mut(id.place())?.take()?;
-        self.free.push(place);
+        let entry = self.entries.remove(&id)?;
         self.walked = None;
-        self.entries[place as usize].take().map(|entry| entry.value)
-    }
-
-    fn place(&self, id: Id) -> Option<usize> {
-        self.places.get(id.place())?.map(|place| place as usize)
+        Some(entry.value)
     }
 
     pub(crate) fn get(&self, id: Id) -> Option<&V> {
-        self.entries[self.place(id)?].as_ref().map(|entry| &entry.value)
+        self.entries.get(&id).map(|entry| &entry.value)
     }
 
     pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut V> {
-        let place = self.place(id)?;
-        self.entries[place].as_mut().map(|entry| &mut entry.value)
+        self.entries.get_mut(&id).map(|entry| &mut entry.value)
     }
 
     pub(crate) fn contains(&self, id: Id) -> bool {
-        self.get(id).is_some()
+        self.entries.contains_key(&id)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.entries.len() - self.free.len()
+        self.entries.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn entries(&self) -> impl Iterator<Item = &MapEntry<V>> {
-        self.entries.iter().flatten()
+        self.entries.is_empty()
     }
 
     /// In no particular order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
-        self.entries().map(|entry| &entry.value)
+        self.entries.values().map(|entry| &entry.value)
     }
 
     /// Sorts the names into Java's order once, for all walks until something is inserted or removed.
@@ -123,16 +92,19 @@ impl<V> ChangingHashMap<V> {
         if let Some(walked) = &self.walked {
             return Arc::clone(walked);
         }
-        let mut ids: Vec<_> =
-            self.entries().map(|entry| (bin(entry.spread, self.bins), entry.inserted, entry.id)).collect();
+        let mut ids: Vec<_> = self.entries.iter().map(|(&id, entry)| (self.place(entry), id)).collect();
         ids.sort_unstable();
-        ids.into_iter().map(|(_, _, id)| id).collect()
+        ids.into_iter().map(|(_, id)| id).collect()
     }
 
     /// The first name in Java's order.
     pub(crate) fn first(&self) -> Option<Id> {
-        let first = |entry: &MapEntry<V>| (bin(entry.spread, self.bins), entry.inserted);
-        self.entries().min_by_key(|entry| first(entry)).map(|entry| entry.id)
+        self.entries.iter().min_by_key(|(_, entry)| self.place(entry)).map(|(&id, _)| id)
+    }
+
+    /// Where an entry is in Java's order.
+    fn place(&self, entry: &MapEntry<V>) -> (usize, u64) {
+        (bin(entry.spread, self.bins), entry.inserted)
     }
 }
 
@@ -180,7 +152,7 @@ mod tests {
         for (&id, &gone) in ids.iter().zip(&ids[2..]) {
             map.remove(id);
             map.put(gone, names.name(gone), ());
-            assert_eq!((map.len(), map.entries.len()), (2, 100));
+            assert_eq!(map.len(), 2);
         }
         assert_eq!(map.walk().len(), 2);
     }
