@@ -43,7 +43,8 @@ pub fn assign_groups(
     let groups = ends(groups)?;
     let members = Members::of(batch(members)?)?;
     let mut topics = GroupTopics::of(assignor, names, topics, of_groups)?;
-    let mut pairs = PairColumns::default();
+    let (mut ends, mut readers, mut topic_places) = (vec![0], Vec::new(), Vec::new());
+    let (mut partitions, mut positions) = (Vec::new(), Vec::new());
     for (group, rows) in groups.windows(2).enumerate() {
         let rows = offset(rows[0])..offset(rows[1]);
         let Some(input) = topics.group(group, rows.clone(), &members) else {
@@ -52,31 +53,16 @@ pub fn assign_groups(
         let Ok(assignment) = assignor.assign(input) else { return Ok(AssignedGroups::Refused(group)) };
         for (list, row) in assignment.offsets.windows(2).zip(rows) {
             for (position, pair) in (list[0]..list[1]).enumerate() {
-                pairs.reader.push(int(row)?);
-                pairs.topic.push(topics.kept[assignment.topics[pair] as usize].cast_signed());
-                pairs.partition.push(assignment.partitions[pair]);
-                pairs.position.push(int(position)?);
+                readers.push(int(row)?);
+                topic_places.push(topics.kept[assignment.topics[pair] as usize].cast_signed());
+                partitions.push(assignment.partitions[pair]);
+                positions.push(int(position)?);
             }
         }
-        pairs.ends.push(int(pairs.reader.len())?);
+        ends.push(int(readers.len())?);
     }
-    let PairColumns { ends, reader, topic, partition, position } = pairs;
-    Ok(AssignedGroups::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
-}
-
-/// The columns of the answer, while they are written.
-struct PairColumns {
-    ends: Vec<i32>,
-    reader: Vec<i32>,
-    topic: Vec<i32>,
-    partition: Vec<i32>,
-    position: Vec<i32>,
-}
-
-impl Default for PairColumns {
-    fn default() -> Self {
-        Self { ends: vec![0], reader: vec![], topic: vec![], partition: vec![], position: vec![] }
-    }
+    let columns = [ends, readers, topic_places, partitions, positions];
+    Ok(AssignedGroups::Assigned(columns.map(Int32Array::from).to_vec()))
 }
 
 /// No row, and no group.
