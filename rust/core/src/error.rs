@@ -233,51 +233,36 @@ impl Error {
     /// The facts of this refusal, next to its sentence.
     #[must_use]
     pub fn known(&self) -> Known {
-        let named = |field, name: &str| Known {
-            field: Some(field),
-            value: Some(RefusedValue::Text(name.to_owned())),
-            ..Known::default()
+        use RefusedValue::{Number, Text};
+        let (field, value) = match self {
+            Self::Partitions { value } => (Some("n"), Some(Number(*value))),
+            Self::NoKeyType { .. } => (Some("key_type"), None),
+            Self::UnknownName { field, name, .. } => (Some(*field), Some(Text(name.clone()))),
+            Self::UnknownClientAssignor { name, .. } => (Some("assignor"), Some(Text(name.clone()))),
+            Self::TopicId { value } => (Some("topic_id"), Some(Text(value.clone()))),
+            Self::Setting { field, value, .. } => (Some(*field), Some(Number(*value))),
+            _ => (None, None),
         };
-        match self {
-            Self::Partitions { value } => Known {
-                field: Some("n"),
-                value: Some(RefusedValue::Number(*value)),
-                reason: Some(from_one(*value)),
-                ..Known::default()
-            },
-            Self::NoKeyType { .. } => {
-                Known { field: Some("key_type"), reason: Some(self.to_string()), ..Known::default() }
-            }
-            Self::UnknownName { field, name, .. } => named(field, name),
-            Self::UnknownClientAssignor { name, .. } => named("assignor", name),
-            Self::TopicId { value } => named("topic_id", value),
-            Self::Setting { field, least, value } => Known {
-                field: Some(field),
-                value: Some(RefusedValue::Number(*value)),
-                reason: Some(at_least(*least, *value)),
-                ..Known::default()
-            },
-            Self::Value { row, reason } => {
-                Known { row: Some(*row), reason: Some(reason.clone()), ..Known::default() }
-            }
-            Self::Malformed { row } => {
-                Known { row: Some(*row), reason: Some(MALFORMED.to_owned()), ..Known::default() }
-            }
-            Self::Unassigned { reason, .. } => {
-                Known { reason: Some((*reason).to_owned()), ..Known::default() }
-            }
-            Self::ClientFails { reason, .. }
+        let reason = match self {
+            Self::Partitions { value } => Some(from_one(*value)),
+            Self::NoKeyType { .. } => Some(self.to_string()),
+            Self::Setting { least, value, .. } => Some(at_least(*least, *value)),
+            Self::Malformed { .. } => Some(MALFORMED.to_owned()),
+            Self::Unassigned { reason, .. } => Some((*reason).to_owned()),
+            Self::Value { reason, .. }
+            | Self::ClientFails { reason, .. }
             | Self::Key { reason }
             | Self::Producer(reason)
             | Self::Group(reason)
             | Self::KeyType(reason)
-            | Self::Placement(reason) => Known { reason: Some(reason.clone()), ..Known::default() },
-            Self::TooManyPartitions { .. }
-            | Self::Endless { .. }
-            | Self::Draw { .. }
-            | Self::Memory { .. }
-            | Self::TooLarge { .. } => Known::default(),
-        }
+            | Self::Placement(reason) => Some(reason.clone()),
+            _ => None,
+        };
+        let row = match self {
+            Self::Value { row, .. } | Self::Malformed { row } => Some(*row),
+            _ => None,
+        };
+        Known { row, field, value, reason }
     }
 }
 

@@ -114,6 +114,15 @@ pub(crate) fn indices<I: Ix>(count: usize) -> Indices<I> {
     (0..count.number()).map(I::new)
 }
 
+/// For each index of a list with so many places, whether it is one of these.
+pub(crate) fn marked<I: Ix>(count: usize, those: impl IntoIterator<Item = I>) -> Vec<bool> {
+    let mut marks = vec![false; count];
+    for index in those {
+        marks[index.place()] = true;
+    }
+    marks
+}
+
 /// Items with their indices.
 #[inline]
 pub(crate) fn numbered<I: Ix, T: IntoIterator>(items: T) -> impl Iterator<Item = (I, T::Item)> {

@@ -20,7 +20,7 @@ pub mod assignors;
 pub mod batching;
 #[cfg(feature = "arrow")]
 pub mod columnar;
-mod go;
+mod go_map;
 pub mod group;
 pub mod hashing;
 mod index;

@@ -16,6 +16,12 @@ macro_rules! named {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
+            /// The one with this name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|known| known.name() == name)
+            }
+
             /// Its name.
             #[must_use]
             pub const fn name(self) -> &'static str {

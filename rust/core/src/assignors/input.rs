@@ -1,6 +1,6 @@
 //! A group in columns, as the caller passes it.
 
-use super::lists::Lists;
+use super::lists::{Lists, offsets};
 use crate::java::uuid::TopicId;
 
 /// The most partitions of one group: some gigabytes of numbers, and a hundred times as many as a large cluster has.
@@ -45,11 +45,9 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// By topic, the place of its first partition in `racks` and `leader_racks`.
+    /// By topic, the place of its first partition in `racks` and `leader_racks`; and the end of the last one.
     pub(super) fn first_partitions(&self) -> Vec<usize> {
-        let ends =
-            self.partitions.iter().scan(0, |end, &count| Some(std::mem::replace(end, *end + count as usize)));
-        ends.collect()
+        offsets(self.partitions.iter().map(|&count| count as usize))
     }
 }
 

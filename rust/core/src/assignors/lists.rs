@@ -57,6 +57,15 @@ impl<T: Copy> Lists<T> {
     }
 }
 
+/// Where each list of a row of lists begins, and where the last one ends, given their lengths.
+pub(super) fn offsets(lengths: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let ends = lengths.into_iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// Partitions one at a time from the member that has most left, the one with the greater number on ties. `next` takes one
 /// out of that member's list, if the list has any.
 pub(super) fn from_the_fullest(
@@ -75,16 +84,23 @@ pub(super) fn from_the_fullest(
     taken
 }
 
+/// Whose turn it is in a circle: the first of these places, in ascending order, from `next` on, or else the first of all.
+/// `next` goes past it.
+pub(super) fn take_turn<I: Ix>(places: &[I], next: &mut usize) -> I {
+    let turn = places.partition_point(|place| place.place() < *next);
+    let place = places[if turn < places.len() { turn } else { 0 }];
+    *next = place.place() + 1;
+    place
+}
+
 impl<T: Copy + Default> Lists<T> {
     /// Values added to lists one at a time, each list in the order of the additions.
     pub(super) fn dealt<I: Ix>(lists: usize, dealt: &[(I, T)]) -> Self {
-        let mut offsets = vec![0; lists + 1];
+        let mut lengths = vec![0; lists];
         for (list, _) in dealt {
-            offsets[list.place() + 1] += 1;
+            lengths[list.place()] += 1;
         }
-        for list in 0..lists {
-            offsets[list + 1] += offsets[list];
-        }
+        let offsets = offsets(lengths);
         let mut values = vec![T::default(); dealt.len()];
         let mut places = offsets.clone();
         for (list, value) in dealt {

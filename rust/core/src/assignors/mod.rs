@@ -158,7 +158,7 @@ impl Assignor {
             Self::Sticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, false)),
             Self::CooperativeSticky28 => on_the_client(input, |group| legacy::sticky_2_8(group, true)),
             Self::Sticky23 => on_the_client(input, legacy::sticky_2_3),
-            Self::OldRange => on_the_client(input, |group| Ok(legacy::old_range::assign(group))),
+            Self::OldRange => on_the_client(input, |group| Ok(legacy::old_range(group))),
             Self::OldRoundRobin => on_the_client(input, |group| Ok(legacy::old_round_robin::assign(group))),
             Self::Server(kind) => server::assign(kind, &server::ServerGroup::new(input)?),
             Self::OtherClient(assignor) => assignor.assign(input),

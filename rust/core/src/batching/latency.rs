@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use crate::java::splittable_random::mix64;
 use crate::producer::Draws;
 use crate::{Error, Result};
 
@@ -132,13 +133,6 @@ fn draw(draws: &mut Draws) -> u32 {
 /// A number of milliseconds, which has at most 31 bits.
 fn float(ms: i64) -> f64 {
     f64::from(i32::try_from(ms).unwrap_or(i32::MAX))
-}
-
-/// `SplittableRandom.mix64`.
-fn mix64(state: u64) -> u64 {
-    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

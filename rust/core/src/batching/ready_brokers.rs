@@ -2,7 +2,7 @@
 //! the same walk (`partitionReady`).
 
 use super::accumulator::Accumulator;
-use super::brokers::{BrokerNode, Nodes};
+use super::brokers::Nodes;
 use super::queue::Queue;
 use super::scenario::Settings;
 use crate::Result;
@@ -56,13 +56,7 @@ impl ReadyCheck<'_> {
         let timeout = self.settings.availability_timeout_ms;
         let is_same = reported.changes == Some(accumulator.changes()) && timeout == 0;
         if !is_same {
-            let mut counted = Counted::new(&mut reported.now, accumulator.walk().len());
-            for queue in accumulator.walk() {
-                if let Some(leader) = queue.leader {
-                    counted.count(queue, &nodes.0[leader], timeout);
-                }
-            }
-            counted.end();
+            count(&mut reported.now, accumulator, nodes, timeout);
             if reported.changes.is_none() || reported.now != reported.before {
                 producer.load_stats(0, Some(&reported.now))?;
                 std::mem::swap(&mut reported.now, &mut reported.before);
@@ -91,43 +85,30 @@ impl ReadyCheck<'_> {
     }
 }
 
-/// The queues' lengths, as written into Java's arrays.
-struct Counted<'a> {
-    queues: &'a mut Queues,
-    /// How many places are taken.
-    taken: usize,
-}
-
-impl<'a> Counted<'a> {
-    fn new(queues: &'a mut Queues, met: usize) -> Self {
-        let near = queues.near.get_or_insert_default();
-        for numbers in [&mut queues.sizes, &mut queues.ids] {
-            numbers.clear();
-            numbers.resize(met, 0);
-        }
-        near.clear();
-        near.resize(met, false);
-        Self { queues, taken: 0 }
+/// Writes the queues' lengths into Java's arrays. A partition with a leader takes a place. If the leader has refused for too
+/// long, the place is given back, but the length written there stays: if the next partition's queue is empty, it seems to
+/// have that length.
+fn count(queues: &mut Queues, accumulator: &Accumulator, nodes: &Nodes, timeout: i64) {
+    let (Queues { sizes, ids, near, length }, met) = (queues, accumulator.walk().len());
+    let near = near.get_or_insert_default();
+    for numbers in [&mut *sizes, &mut *ids] {
+        numbers.clear();
+        numbers.resize(met, 0);
     }
-
-    /// A partition with a leader takes a place. If the leader has refused for too long, the place is given back, but
-    /// the length written there stays: if the next partition's queue is empty, it seems to have that length.
-    fn count(&mut self, queue: &Queue, leader: &BrokerNode, timeout: i64) {
-        let Queues { sizes, ids, near, .. } = &mut *self.queues;
-        ids[self.taken] = queue.partition;
-        if let Some(near) = near {
-            near[self.taken] = leader.is_near;
-        }
+    near.clear();
+    near.resize(met, false);
+    let mut taken = 0;
+    for queue in accumulator.walk() {
+        let Some(leader) = queue.leader.map(|place| &nodes.0[place]) else { continue };
+        ids[taken] = queue.partition;
+        near[taken] = leader.is_near;
         if !queue.batches.is_empty() {
-            sizes[self.taken] = i32::try_from(queue.batches.len()).unwrap_or(i32::MAX);
+            sizes[taken] = i32::try_from(queue.batches.len()).unwrap_or(i32::MAX);
             if timeout > 0 && leader.is_unavailable(timeout) {
-                return;
+                continue;
             }
         }
-        self.taken += 1;
+        taken += 1;
     }
-
-    fn end(self) {
-        self.queues.length = i32::try_from(self.taken).unwrap_or(i32::MAX);
-    }
+    *length = i32::try_from(taken).unwrap_or(i32::MAX);
 }

@@ -74,8 +74,7 @@ impl FromStr for KeyType {
 
     /// A key type by its name, or by the part of it that no other key type has: `long` is `java:long`.
     fn from_str(name: &str) -> Result<Self> {
-        let whole = Self::ALL.iter().copied().find(|key_type| key_type.name() == name);
-        whole
+        Self::named(name)
             .or_else(|| only_one_with(name))
             .ok_or_else(|| Error::unknown("key_type", name, Self::ALL.iter().map(|key_type| key_type.name())))
     }

@@ -13,7 +13,7 @@
 //! | [`uuid`] | Kafka's `Uuid`, and maps and sets of it |
 //! | `base_hash_table` | Kafka's `TimelineHashMap` |
 //! | `scala_maps` | Scala's maps |
-//! | [`random`] | no order: the numbers of `java.util.Random` |
+//! | [`random`], `splittable_random` | no order: the numbers of `java.util.Random` and of `SplittableRandom` |
 
 pub(crate) mod base_hash_table;
 pub(crate) mod changing_hash_map;
@@ -22,6 +22,7 @@ pub mod hash_map;
 pub mod hash_set;
 pub mod random;
 pub(crate) mod scala_maps;
+pub(crate) mod splittable_random;
 pub mod strings;
 pub mod topic_partition;
 mod tree_bins;

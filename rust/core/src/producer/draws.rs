@@ -1,6 +1,7 @@
 //! Random numbers as an input: Java's `SplittableRandom` from a seed, or recorded draws.
 
 use crate::hashing::to_positive;
+use crate::java::splittable_random::SplittableRandom;
 use crate::{Error, Result, counted};
 
 /// The source of a strategy's draws, each one a Java `nextInt()`.
@@ -19,18 +20,14 @@ pub struct Draws {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NumberSource {
-    /// The state of Java's `SplittableRandom`.
-    Seeded(u64),
+    Seeded(SplittableRandom),
     Recorded(Vec<i32>),
 }
-
-/// `SplittableRandom.GOLDEN_GAMMA`.
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Draws {
     /// The numbers of `new SplittableRandom(seed)`.
     pub fn seeded(seed: i64) -> Self {
-        Self { source: NumberSource::Seeded(seed.cast_unsigned()), taken: 0 }
+        Self { source: NumberSource::Seeded(SplittableRandom::new(seed.cast_unsigned())), taken: 0 }
     }
 
     /// These numbers, in this order.
@@ -49,10 +46,7 @@ impl Draws {
     /// [`Error::Producer`] if the recorded ones are used up.
     pub fn next_int(&mut self) -> Result<i32> {
         let drawn = match &mut self.source {
-            NumberSource::Seeded(state) => {
-                *state = state.wrapping_add(GAMMA);
-                mix32(*state)
-            }
+            NumberSource::Seeded(random) => random.next_int(),
             NumberSource::Recorded(values) => *values.get(self.taken).ok_or_else(|| {
                 let draws = counted(values.len(), "draw is", "draws are");
                 Error::Producer(format!("{draws} taken, and one more is needed"))
@@ -72,12 +66,4 @@ impl Draws {
     pub(super) fn distance(&mut self) -> Result<u32> {
         self.next_int().map(|drawn| drawn.checked_abs().unwrap_or_default().cast_unsigned())
     }
-}
-
-/// `SplittableRandom.mix32`.
-fn mix32(state: u64) -> i32 {
-    let mixed = (state ^ (state >> 33)).wrapping_mul(0x62a9_d9ed_7997_05f5);
-    let mixed = (mixed ^ (mixed >> 28)).wrapping_mul(0xcb24_d0a5_c88c_35b3) >> 32;
-    let upper = mixed as u32;
-    upper.cast_signed()
 }

@@ -90,7 +90,8 @@ impl FromStr for Among {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        by_name("way to choose among several partitions", name, Self::ALL, Self::name)
+        let what = "way to choose among several partitions";
+        Self::named(name).ok_or_else(|| unknown(what, name, Self::ALL.iter().map(|known| known.name())))
     }
 }
 
@@ -99,13 +100,10 @@ impl FromStr for Fallback {
 
     fn from_str(name: &str) -> Result<Self> {
         let what = "way out for a record that the strategy has nothing to go by for";
-        by_name(what, name, Self::ALL, Self::name)
+        Self::named(name).ok_or_else(|| unknown(what, name, Self::ALL.iter().map(|known| known.name())))
     }
 }
 
-fn by_name<T: Copy>(what: &str, name: &str, known: &[T], name_of: fn(T) -> &'static str) -> Result<T> {
-    known.iter().copied().find(|&known| name_of(known) == name).ok_or_else(|| {
-        let names: Vec<_> = known.iter().copied().map(name_of).collect();
-        Error::Producer(format!("there is no {what} {name:?}: it is {}", listed(&names)))
-    })
+fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
+    Error::Producer(format!("there is no {what} {name:?}: it is {}", listed(&known.collect::<Vec<_>>())))
 }

@@ -21,8 +21,7 @@ impl FromStr for Strategy {
 
     fn from_str(name: &str) -> Result<Self> {
         let aliases = ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, strategy)| strategy);
-        let named = Self::ALL.iter().copied().find(|strategy| strategy.name() == name);
-        if let Some(strategy) = named.or(aliases) {
+        if let Some(strategy) = Self::named(name).or(aliases) {
             return Ok(strategy);
         }
         if let Some((base, version)) = name.split_once('@').filter(|(base, _)| VERSIONED.contains(base)) {

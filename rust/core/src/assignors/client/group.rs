@@ -6,7 +6,7 @@ use super::subscribed::Subscribed;
 use crate::Result;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Input, Lists};
-use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, indices};
+use crate::index::{Indices, Ix, MemberIx, PartitionIx, TopicIx, indices, marked};
 use crate::java::hash_map::Walker;
 use crate::java::strings::{by, inverse, ranks, sort_static_first, sorted};
 
@@ -57,8 +57,7 @@ impl<'a> JavaGroup<'a> {
         let mut walker = Walker::of_names(&by(&member_places, &input.members));
         let order = walker.walk(&member);
         let subscribed = Subscribed::new(input, &member_places, &topic);
-        let mut is_read = vec![false; topics.len()];
-        subscribed.named().iter().for_each(|&topic| is_read[topic] = true);
+        let is_read = marked(topics.len(), subscribed.named().iter().copied());
         let counts = topic_places.iter().zip(is_read);
         let counts = counts.map(|(place, is_read)| if is_read { input.partitions[place.place()] } else { 0 });
         let row = TopicPartitions::of_counts(counts)?;

@@ -12,11 +12,11 @@ use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// What each member reads.
 pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
+    let members = members(group, group.static_first());
     if !group.has_racks() {
-        return in_ranges(group);
+        return in_ranges(group, &members, group.topic_walk());
     }
     // The existing topics, in the order in which Java walks them, each with whether its racks matter.
-    let members = members(group);
     let topic = |topic: TopicIx| {
         let by_rack = rack_awareness::matter(group, members[topic].iter().copied(), group.row.of(topic));
         (RangeTopic::new(Arc::clone(&members[topic]), group.row.numbers(topic)), by_rack)
@@ -37,10 +37,13 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
 }
 
 /// Without racks: the first of each topic's members get one more partition if the numbers do not divide.
-fn in_ranges(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
-    let members = members(group);
+pub(crate) fn in_ranges(
+    group: &JavaGroup<'_>,
+    members: &[Arc<[MemberIx]>],
+    topics: impl IntoIterator<Item = TopicIx>,
+) -> Lists<PartitionIx> {
     let mut dealt = Vec::with_capacity(group.partitions().len());
-    for topic in group.topic_walk() {
+    for topic in topics {
         let members = &members[topic];
         let partitions = group.row.of(topic);
         let (each, extra) = (partitions.len() / members.len(), partitions.len() % members.len());
@@ -53,9 +56,8 @@ fn in_ranges(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     Lists::dealt(group.members(), &dealt)
 }
 
-/// By topic, its members, sorted. If all members subscribe to the same topics, those share one list.
-fn members(group: &JavaGroup<'_>) -> Vec<Arc<[MemberIx]>> {
-    let sorted = group.static_first();
+/// By topic, those of the sorted members that subscribe to it. If all members subscribe to the same topics, those share one list.
+pub(crate) fn members(group: &JavaGroup<'_>, sorted: Vec<MemberIx>) -> Vec<Arc<[MemberIx]>> {
     if group.subscribed.distinct() <= 1 {
         return vec![sorted.into(); group.topics.len()];
     }

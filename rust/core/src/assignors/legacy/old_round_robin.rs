@@ -3,8 +3,8 @@
 
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::round_robin::places;
-use crate::assignors::lists::Lists;
-use crate::index::{PartitionIx, TopicIx, numbered};
+use crate::assignors::lists::{Lists, take_turn};
+use crate::index::{PartitionIx, TopicIx, marked, numbered};
 use crate::java::scala_maps;
 use crate::java::strings::hash_code;
 
@@ -16,10 +16,7 @@ pub(crate) fn assign(group: &JavaGroup<'_>) -> Lists<PartitionIx> {
     let places = places(group, &threads);
     let mut next = 0;
     let deal = |&(rank, partition): &(u32, PartitionIx)| {
-        let readers = &places[group.row.topic(partition)];
-        let turn = readers.partition_point(|&place| place < next);
-        let place = readers.get(turn).or(readers.first()).copied().unwrap_or_default();
-        next = place + 1;
+        let place = take_turn(&places[group.row.topic(partition)], &mut next);
         (rank, partition, threads[place])
     };
     let mut dealt: Vec<_> = order(group).iter().map(deal).collect();
@@ -51,8 +48,7 @@ fn order(group: &JavaGroup<'_>) -> Vec<(u32, PartitionIx)> {
 /// which has all topics, as JSON into an immutable map. From that it makes, one after the other, the maps of that
 /// consumer's threads, of all consumers' threads, of replicas and of partitions. Here the JSON has the topics by name.
 fn topic_walk(group: &JavaGroup<'_>) -> Vec<TopicIx> {
-    let mut is_read = vec![false; group.topics.len()];
-    group.subscribed.named().iter().for_each(|&topic| is_read[topic] = true);
+    let is_read = marked(group.topics.len(), group.subscribed.named().iter().copied());
     let read = numbered(is_read).filter(|&(_, is_read)| is_read).map(|(topic, _)| topic).collect();
     let hashes: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
     let subscription = scala_maps::immutable(&hashes, read);

@@ -4,7 +4,7 @@ use super::owned_partitions::{LegacyClaims, Owners};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
 use crate::assignors::lists::from_the_fullest;
-use crate::index::{PartitionIx, TopicIx};
+use crate::index::{PartitionIx, TopicIx, marked};
 
 /// All partitions. If members own something and all subscribe to the same topics, owned partitions come first: starting
 /// with the member that has most, and for each member first those that another one owned before.
@@ -18,10 +18,7 @@ pub(super) fn sorted(
         return topics.partitions(group);
     }
     let mut sorted = from_the_fullest(queues(group, claims, owners), Vec::pop);
-    let mut is_sorted = vec![false; group.partitions().len()];
-    for &partition in &sorted {
-        is_sorted[partition] = true;
-    }
+    let is_sorted = marked(group.partitions().len(), sorted.iter().copied());
     sorted.extend(all(group, claims).into_iter().filter(|&partition| !is_sorted[partition]));
     sorted
 }

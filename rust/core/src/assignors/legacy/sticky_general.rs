@@ -6,7 +6,7 @@ use super::sticky_2_3_order;
 use crate::assignors::client::balance::{Balance, BalanceRules};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
-use crate::index::{MemberIx, PartitionIx};
+use crate::index::{MemberIx, PartitionIx, marked};
 use crate::{Error, Result};
 
 /// What each member reads under Kafka 2.8, which has already looked at some members when it finds unequal
@@ -50,10 +50,7 @@ fn balance(
     unowned_first: bool,
 ) -> Result<Vec<Vec<PartitionIx>>> {
     let (lists, revoked) = kept(group, topics, &owners);
-    let mut is_kept = vec![false; group.row.len()];
-    for &partition in lists.iter().flatten() {
-        is_kept[partition] = true;
-    }
+    let is_kept = marked(group.row.len(), lists.iter().flatten().copied());
     let unassigned: Vec<_> = sorted.iter().copied().filter(|&partition| !is_kept[partition]).collect();
     let balance = Balance::new(group, topics, lists, owners.previous, BalanceRules::Kafka28);
     balance.run(&unassigned, sorted, false, unowned_first && !revoked)

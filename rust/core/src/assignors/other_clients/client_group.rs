@@ -4,7 +4,7 @@ use super::{answer, in_byte_order};
 use crate::Result;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Chance, Input, Lists};
-use crate::go::draws::GoDraws;
+use crate::go_map::GoDraws;
 use crate::index::{Indices, MemberIx, PartitionIx, TopicIx, indices, numbered};
 use crate::java::strings::{by, inverse};
 

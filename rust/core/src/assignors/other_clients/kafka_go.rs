@@ -7,8 +7,7 @@ use super::ClientAssignor;
 use super::client_group::{ClientGroup, MAP_ORDER};
 use crate::Result;
 use crate::assignors::{Assignment, Chance, Input};
-use crate::go::draws::GoDraws;
-use crate::go::map::GoMap;
+use crate::go_map::{GoDraws, GoMap};
 use crate::index::{MemberIx, PartitionIx, TopicIx, numbered};
 
 /// Its assignors.

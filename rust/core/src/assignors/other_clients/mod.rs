@@ -14,6 +14,7 @@ mod kafkajs;
 mod librdkafka;
 mod sarama;
 
+use super::lists::offsets;
 use super::{Assignment, Assignor, Chance, Input};
 use crate::names::nearest;
 use crate::{Error, Result};
@@ -114,12 +115,8 @@ const JAVA: [(&str, Assignor); 7] = [
 /// An assignor's answer: for each member, in the order given, a list of topics (as places in the input) and partitions.
 fn answer(lists: &[Vec<(u32, i32)>], chance: Option<Chance>) -> Assignment {
     let pairs = || lists.iter().flatten();
-    let ends = lists.iter().scan(0, |end, list| {
-        *end += list.len();
-        Some(*end)
-    });
     Assignment {
-        offsets: std::iter::once(0).chain(ends).collect(),
+        offsets: offsets(lists.iter().map(Vec::len)),
         topics: pairs().map(|&(topic, _)| topic).collect(),
         partitions: pairs().map(|&(_, partition)| partition).collect(),
         chance,

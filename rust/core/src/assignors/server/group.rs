@@ -5,9 +5,9 @@ use super::partition_runs::{self, PartitionRun};
 use super::subscribers::Subscribers;
 use crate::assignors::assignment::Assignment;
 use crate::assignors::input::{Input, MOST_PARTITIONS};
-use crate::assignors::lists::Lists;
+use crate::assignors::lists::{Lists, offsets};
 use crate::index::{Indices, MemberIx, TopicIx, indices};
-use crate::java::hash_map::Walker;
+use crate::java::hash_map::walk_names;
 use crate::java::strings::{by, inverse, ranks, sort_static_first, sorted};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
@@ -44,7 +44,7 @@ impl ServerGroup {
     /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
     pub fn new(input: &Input<'_>) -> Result<Self> {
         let (topic_places, topic) = sorted(&input.topics);
-        let walk = walk(&input.members);
+        let walk = walk_names(&input.members);
         let mut group = Self {
             ids: by(&topic_places, &input.topic_ids),
             counts: vec![0; topic_places.len()],
@@ -165,12 +165,7 @@ impl ServerGroup {
 
     /// The first place of each topic's partitions in a row of all topics' partitions, and the end of the last.
     pub(super) fn starts(&self) -> Vec<usize> {
-        let mut starts = vec![0];
-        starts.extend(self.counts.iter().scan(0, |end, &count| {
-            *end += count as usize;
-            Some(*end)
-        }));
-        starts
+        offsets(self.counts.iter().map(|&count| count as usize))
     }
 
     /// Who subscribes to each topic.
@@ -190,24 +185,11 @@ impl ServerGroup {
 
     /// An assignment to fill, and where each member's list begins, given the lists' lengths.
     pub(super) fn room(&self, lengths: &[usize]) -> (Assignment, Vec<usize>) {
-        let mut offsets = vec![0; lengths.len() + 1];
-        for (&place, length) in self.member_places.iter().zip(lengths) {
-            offsets[place as usize + 1] = *length;
-        }
-        for list in 0..lengths.len() {
-            offsets[list + 1] += offsets[list];
-        }
+        let offsets = offsets(by(&self.numbers(), lengths));
         let partitions = offsets[lengths.len()];
         let places = self.member_places.iter().map(|&place| offsets[place as usize]).collect();
-        (
-            Assignment {
-                offsets,
-                topics: vec![0; partitions],
-                partitions: vec![0; partitions],
-                chance: None,
-            },
-            places,
-        )
+        let (topics, partitions) = (vec![0; partitions], vec![0; partitions]);
+        (Assignment { offsets, topics, partitions, chance: None }, places)
     }
 
     /// By a member's place in the input, its number.
@@ -233,13 +215,6 @@ impl ServerGroup {
         }
         named
     }
-}
-
-/// The order in which Java walks the map of members, as places in their list.
-fn walk(members: &[&str]) -> Vec<u32> {
-    let (places, numbers) = sorted::<u32>(members);
-    let names: Vec<_> = by(&places, members);
-    by(&Walker::of_names(&names).walk(&numbers), &places)
 }
 
 /// Whether each topic's partitions are together and each is there once, as in a broker's assignment. No topic is marked

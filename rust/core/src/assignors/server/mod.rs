@@ -59,7 +59,7 @@ named! {
 pub fn assign(kind: Kind, group: &ServerGroup) -> Result<Assignment> {
     let lists = match kind {
         Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group),
-        Kind::Uniform => uniform_heterogeneous::assign(group),
+        Kind::Uniform => uniform_heterogeneous::assign(group, false).map(|(lists, _)| lists),
         Kind::Range => return Ok(range::assign(group)),
         Kind::Simple => simple::assign(group),
     };
@@ -77,7 +77,7 @@ pub fn assign_step_by_step(kind: Kind, group: &ServerGroup) -> Result<(Assignmen
             let steps = MemberSteps::of_lists(group, &lists);
             (lists, steps)
         }),
-        Kind::Uniform => uniform_heterogeneous::assign_step_by_step(group)
+        Kind::Uniform => uniform_heterogeneous::assign(group, true)
             .map(|(lists, gifts)| (lists, MemberSteps::of_gifts(group, &gifts))),
         Kind::Range | Kind::Simple => return Ok((assign(kind, group)?, MemberSteps::of_gifts(group, &[]))),
     };

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::assignors::lists::Lists;
+use crate::assignors::lists::{Lists, offsets};
 use crate::index::{Ix, MemberIx, TopicIx, numbered};
 
 /// Up to this many subscriptions are few: the more there are, the less topics have in common.
@@ -79,13 +79,11 @@ fn distinct(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
 
 /// By number, below `numbers`, the lists that it is in.
 fn transposed<I: Ix>(lists: &Lists<u32>, numbers: usize) -> Lists<I> {
-    let mut offsets = vec![0; numbers + 1];
+    let mut lengths = vec![0; numbers];
     for &number in &lists.values {
-        offsets[number as usize + 1] += 1;
+        lengths[number as usize] += 1;
     }
-    for number in 0..numbers {
-        offsets[number + 1] += offsets[number];
-    }
+    let offsets = offsets(lengths);
     let mut values = vec![I::default(); lists.values.len()];
     let mut places = offsets.clone();
     for (list, place) in numbered(0..lists.len()) {

@@ -18,17 +18,14 @@ use crate::{Error, Result};
 /// The builder goes through all topics at most this often to balance them.
 const MOST_SWEEPS: usize = 16;
 
-/// What each member reads.
-pub(super) fn assign(group: &ServerGroup) -> Result<Lists<PartitionRun>> {
+/// What each member reads, and if `with_steps`, each step: which partition was given to whom.
+pub(super) fn assign(group: &ServerGroup, with_steps: bool) -> Result<(Lists<PartitionRun>, Vec<Gift>)> {
     let mut builder = HeterogeneousBuilder::new(group);
-    builder.build()?;
-    Ok(builder.lists())
-}
-
-/// The same, with each step: which partition was given to whom.
-pub(super) fn assign_step_by_step(group: &ServerGroup) -> Result<(Lists<PartitionRun>, Vec<Gift>)> {
-    let mut builder = HeterogeneousBuilder { steps: Some(Vec::new()), ..HeterogeneousBuilder::new(group) };
-    builder.build()?;
+    builder.steps = with_steps.then(Vec::new);
+    builder.keep()?;
+    let topics = builder.sorted_topics();
+    builder.deal(&topics);
+    builder.balance(&topics);
     let steps = builder.steps.take().unwrap_or_default();
     let named =
         |(from, to, place)| (Some(from).filter(|&from| from != MemberIx::NONE), to, builder.run(place));
@@ -66,14 +63,6 @@ impl<'a> HeterogeneousBuilder<'a> {
             steps: None,
             group,
         }
-    }
-
-    fn build(&mut self) -> Result<()> {
-        self.keep()?;
-        let topics = self.sorted_topics();
-        self.deal(&topics);
-        self.balance(&topics);
-        Ok(())
     }
 
     /// Lets members keep the partitions that they own of subscribed topics (`maybeRevokePartitions`).

@@ -6,7 +6,7 @@ use super::owned_partitions::{OwnedWalk, walked};
 use super::partition_runs::{PartitionRun, push};
 use crate::assignors::lists::Lists;
 use crate::assignors::quotas::Quota;
-use crate::index::{Ix, MemberIx, TopicIx};
+use crate::index::{Ix, MemberIx, TopicIx, marked};
 use crate::java::hash_set::bins_for_copy;
 use crate::java::uuid::IdWalker;
 use crate::{Error, Result};
@@ -43,13 +43,9 @@ impl<'a> HomogeneousBuilder<'a> {
         let topics = walker.walk_from(bins_for_copy(first.len()), &first);
         let total: usize = topics.iter().map(|&topic| group.counts[topic] as usize).sum();
         let quota = Quota::of_counts(total, group.members().max(1));
-        let mut subscribed = vec![false; group.counts.len()];
-        for &topic in &topics {
-            subscribed[topic] = true;
-        }
         Self {
             group,
-            subscribed,
+            subscribed: marked(group.counts.len(), topics.iter().copied()),
             walk: OwnedWalk::new(&group.ids),
             unassigned: unclaimed(group, &topics),
             each: quota.least as usize,

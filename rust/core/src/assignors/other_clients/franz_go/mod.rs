@@ -14,6 +14,7 @@ mod unassigned;
 
 use super::ClientAssignor;
 use super::client_group::{ClientGroup, MAP_ORDER};
+use crate::assignors::lists::take_turn;
 use crate::assignors::{Assignment, Chance, Input};
 use crate::index::{MemberIx, PartitionIx, numbered};
 use crate::java::strings::sort_static_first;
@@ -134,11 +135,7 @@ fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let mut lists = vec![Vec::new(); group.members()];
     let mut next = 0;
     for (partition, topic) in group.row.topics() {
-        let places = &places[topic];
-        let turn = places.partition_point(|&place| place < next);
-        let place = places[if turn < places.len() { turn } else { 0 }];
-        next = place + 1;
-        lists[members[place]].push(partition);
+        lists[members[take_turn(&places[topic], &mut next)]].push(partition);
     }
     lists
 }

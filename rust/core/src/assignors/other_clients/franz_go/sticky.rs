@@ -8,8 +8,7 @@ use super::{FranzVersion, repair, static_first, unassigned};
 use crate::assignors::client::cooperative_sticky::withhold;
 use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::topic_partitions::TopicPartitions;
-use crate::go::draws::GoDraws;
-use crate::go::map::GoMap;
+use crate::go_map::{GoDraws, GoMap};
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, indices, numbered};
 
 /// No member.

@@ -2,6 +2,7 @@
 
 use crate::assignors::other_clients::{answer, in_byte_order};
 use crate::assignors::{Assignment, Input};
+use crate::index::marked;
 use crate::{Error, Result};
 
 /// Sorts members, as places in the input, into the order of their turns.
@@ -63,10 +64,7 @@ pub(super) fn round_robin(input: &Input<'_>, order: MemberOrder, raises: bool) -
     let members: Vec<u32> = (0..).take(input.members.len()).collect();
     let mut turns = order(input, &members).into_iter().cycle();
     let mut lists = vec![Vec::new(); input.members.len()];
-    let mut is_read = vec![false; input.topics.len()];
-    for &topic in &input.subscribed.values {
-        is_read[topic as usize] = true;
-    }
+    let is_read = marked(input.topics.len(), input.subscribed.values.iter().copied());
     for topic in in_byte_order(&input.topics) {
         let count = if is_read[topic as usize] { input.partitions[topic as usize] } else { 0 };
         for number in 0..count.cast_signed() {

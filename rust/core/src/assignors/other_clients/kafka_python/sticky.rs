@@ -6,8 +6,8 @@ use crate::assignors::lists::from_the_fullest;
 use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::{Assignment, Chance, Input};
-use crate::go::draws::{GAMMA, mixed};
-use crate::index::{PartitionIx, TopicIx, indices, numbered};
+use crate::index::{PartitionIx, TopicIx, indices, marked, numbered};
+use crate::java::splittable_random::{GAMMA, mix64};
 use crate::{Error, Result};
 
 /// `StickyPartitionAssignor.assign`.
@@ -87,10 +87,7 @@ fn sorted_partitions(
         list.retain(|&other| other != partition);
         Some(partition)
     });
-    let mut taken = vec![false; all.len()];
-    for &partition in &sorted {
-        taken[partition] = true;
-    }
+    let taken = marked(all.len(), sorted.iter().copied());
     sorted.extend(all.into_iter().filter(|&partition| !taken[partition]));
     sorted
 }
@@ -152,6 +149,6 @@ impl HashOrder {
     }
 
     fn hash(&self, partition: PartitionIx) -> u64 {
-        mixed(self.seed.wrapping_add((u64::from(partition.0) + 1).wrapping_mul(GAMMA)))
+        mix64(self.seed.wrapping_add((u64::from(partition.0) + 1).wrapping_mul(GAMMA)))
     }
 }

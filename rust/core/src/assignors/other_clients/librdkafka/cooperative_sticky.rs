@@ -11,7 +11,7 @@ use crate::assignors::lists::from_the_fullest;
 use crate::assignors::other_clients::answer;
 use crate::assignors::other_clients::holdings::Readers;
 use crate::assignors::{Assignment, Input, NoRack};
-use crate::index::{Ix, MemberIx, PartitionIx, indices};
+use crate::index::{Ix, MemberIx, PartitionIx, indices, marked};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
 pub(super) fn assign(input: &Input<'_>, version: LibrdkafkaVersion) -> Result<Assignment> {
@@ -77,10 +77,7 @@ fn sorted_partitions(
         let back = list.iter().position(|partition| claims.previous.contains_key(partition));
         (!list.is_empty()).then(|| list.remove(back.unwrap_or(0)))
     });
-    let mut taken = vec![false; group.row.len()];
-    for &partition in &sorted {
-        taken[partition] = true;
-    }
+    let taken = marked(group.row.len(), sorted.iter().copied());
     let was_empty = sorted.is_empty();
     // Its map was filled in the order of the Metadata response's topics, and is walked newest entry first.
     for topic in leader.topics.iter().rev() {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::assignors::other_clients::client_group::ClientGroup;
-use crate::go::draws::GoDraws;
-use crate::go::map::GoMap;
+use crate::go_map::{GoDraws, GoMap};
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// What the members own at first. Partitions that the brokers do not have are numbered after all others.

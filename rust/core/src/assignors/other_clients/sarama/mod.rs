@@ -10,8 +10,9 @@ mod sticky;
 
 use super::ClientAssignor;
 use super::client_group::{ClientGroup, MAP_ORDER};
+use crate::assignors::lists::take_turn;
 use crate::assignors::{Assignment, Chance, Input};
-use crate::index::{Ix, MemberIx, PartitionIx, numbered};
+use crate::index::{MemberIx, PartitionIx, numbered};
 use crate::{Error, Result};
 
 /// Its assignors.
@@ -96,11 +97,7 @@ fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     let places = group.subscribers();
     let mut next = 0;
     for (_, partition) in partitions {
-        let places = &places[group.row.topic(partition)];
-        let turn = places.partition_point(|&member| (member.place()) < next);
-        let member = places[if turn < places.len() { turn } else { 0 }];
-        next = member.place() + 1;
-        lists[member].push(partition);
+        lists[take_turn(&places[group.row.topic(partition)], &mut next)].push(partition);
     }
     lists
 }

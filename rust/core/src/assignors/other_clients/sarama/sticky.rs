@@ -7,8 +7,7 @@ use super::claims::SaramaClaims;
 use crate::assignors::lists::from_the_fullest;
 use crate::assignors::movements::Movements;
 use crate::assignors::other_clients::client_group::ClientGroup;
-use crate::go::draws::GoDraws;
-use crate::go::map::GoMap;
+use crate::go_map::{GoDraws, GoMap};
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, numbered};
 
 /// After this many rounds over all partitions, a balancing is going in a circle.

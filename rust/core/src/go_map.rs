@@ -5,13 +5,31 @@
 //! keys are in tables by their hashes, whose seed is random. So not every order can happen, and if a client's answer
 //! depends on a map's order, only the possible ones count.
 
-use super::draws::{GoDraws, mixed};
 use crate::index::Ix;
+use crate::java::splittable_random::{SplittableRandom, mix64};
 
 /// Slots in a group, and keys in a map that needs no table.
 const GROUP: usize = 8;
 /// The slots of the largest table; a full one is split.
 const LARGEST_TABLE: usize = 1024;
+
+/// Go's random choices, from a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct GoDraws(SplittableRandom);
+
+impl GoDraws {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplittableRandom::new(seed))
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.0.next_long()
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.draw() % bound.max(1) as u64).unwrap_or(0)
+    }
+}
 
 /// The keys of a map, as numbers.
 #[derive(Clone, Debug)]
@@ -155,7 +173,7 @@ impl<I: Ix> GoMap<I> {
     }
 
     fn hash(&self, key: I) -> u64 {
-        mixed(self.seed ^ u64::from(key.number()).wrapping_mul(0xd6e8_feb8_6659_fd93))
+        mix64(self.seed ^ u64::from(key.number()).wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
     fn depth(&self) -> u32 {
