@@ -346,6 +346,7 @@ def _classic_request(kind: str, fields: Fields) -> dict[str, object]:
             "protocols": [tuple(pair) for pair in fields.get("protocols", ())],
             "requires_id": fields.get("member_id_required", True),
             "skips_assignment": fields.get("skip_assignment", True),
+            "reason": "",
         }
     if kind == "sync":
         assignments = list((fields.get("assignments") or {}).items())

@@ -75,10 +75,16 @@ by_name! {
     Assignor(assignors::Assignor), "assignor", "assignor";
     /// A strategy by one of its names.
     Strategy(producer::Strategy), "strategy", "strategy";
-    /// A way to choose one of several partitions.
-    Among(producer::Among), "way to choose", "among";
-    /// What happens to a record for which a strategy has no answer.
-    Fallback(producer::Fallback), "way out", "otherwise";
+}
+
+/// A way to choose one of several partitions.
+pub(crate) fn among(name: &Bound<'_, PyAny>) -> PyResult<producer::Among> {
+    named(name.as_borrowed(), "way to choose", "among")
+}
+
+/// What happens to a record for which a strategy has no answer.
+pub(crate) fn fallback(name: &Bound<'_, PyAny>) -> PyResult<producer::Fallback> {
+    named(name.as_borrowed(), "way out", "otherwise")
 }
 
 fn named<T: FromStr<Err = partwright_core::Error>>(

@@ -1,19 +1,21 @@
 //! Simulations of a producer's batches, fed with one batch of records after another.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use partwright_core::batching::{
-    BatchSummary, Broker, Latency, Partition, Rows, Scenario, Settings, Simulation,
+    BatchSummary, Broker, Delays, Latency, Partition, Rows, Scenario, Settings, Simulation,
 };
 use partwright_core::columnar::{self, BatchTables};
 use partwright_core::producer::Draws;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::arguments::Strategy;
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
-use crate::items::{from_items, item};
+use crate::items::{from_items, item, to_items};
+use crate::threads::locked;
 
 /// A broker as Python gives it: its number, its rack, its latency, and the times when it is down.
 type PythonBroker = (i32, Option<String>, PythonLatency, Vec<(i64, i64)>);
@@ -48,32 +50,11 @@ from_items! {
 /// A simulation and its result: the sums, and on request the fate of each record.
 type SimulationState = (Simulation, (Option<Rows>, BatchSummary));
 
-/// The sums of a simulation, as Python gets them.
-#[derive(IntoPyObject)]
-pub(crate) struct Totals {
-    records: u64,
-    batches: u64,
-    requests: u64,
-    unsent: u64,
-    partitions: Vec<(i32, u64)>,
-    brokers: Vec<(i32, u64)>,
-    /// The 50th and 99th percentiles.
-    waited_ms: [Option<i64>; 2],
-    delay_ms: [Option<i64>; 2],
-}
-
 /// A simulation and the fate of its records.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Batching {
     state: Mutex<SimulationState>,
     batch_size: i32,
-}
-
-impl Batching {
-    /// The state is consistent after each call, even after a panic.
-    fn state(&self) -> MutexGuard<'_, SimulationState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[pymethods]
@@ -111,35 +92,34 @@ impl Batching {
     fn append(&self, py: Python<'_>, records: ArrowColumn) -> Result<(), BoundaryError> {
         let records = records.only();
         detached(py, || {
-            let (simulation, report) = &mut *self.state();
+            let (simulation, report) = &mut *locked(&self.state);
             columnar::append_records(simulation, &records, report)
         })
     }
 
     /// Ends the records and returns the sums.
-    fn finish(&self, py: Python<'_>) -> Result<Totals, BoundaryError> {
+    fn finish<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, BoundaryError> {
         detached(py, || {
-            let (simulation, report) = &mut *self.state();
-            simulation.finish(report)?;
-            let summary = &report.1;
-            let pairs = |bytes: &BTreeMap<i32, u64>| bytes.iter().map(|(&id, &bytes)| (id, bytes)).collect();
-            Ok(Totals {
-                records: summary.records,
-                batches: summary.batches,
-                requests: summary.requests,
-                unsent: summary.unsent,
-                partitions: pairs(&summary.partitions),
-                brokers: pairs(&summary.brokers),
-                waited_ms: [50, 99].map(|percent| summary.waited.percentile(percent)),
-                delay_ms: [50, 99].map(|percent| summary.delay.percentile(percent)),
-            })
-        })
+            let (simulation, report) = &mut *locked(&self.state);
+            simulation.finish(report)
+        })?;
+        let summary = &locked(&self.state).1.1;
+        let pairs = |bytes: &BTreeMap<i32, u64>| -> Vec<(i32, u64)> {
+            bytes.iter().map(|(&id, &bytes)| (id, bytes)).collect()
+        };
+        // The 50th and 99th percentiles.
+        let percentiles = |delays: &Delays| [50, 99].map(|percent| delays.percentile(percent));
+        Ok(to_items!(py, {
+            records: summary.records, batches: summary.batches, requests: summary.requests, unsent: summary.unsent,
+            partitions: pairs(&summary.partitions), brokers: pairs(&summary.brokers),
+            waited_ms: percentiles(&summary.waited), delay_ms: percentiles(&summary.delay),
+        }))
     }
 
     /// The fate of each record, by the names of the tables; empty if it was not requested.
     fn tables(&self, py: Python<'_>) -> Result<HashMap<&'static str, Py<PyAny>>, BoundaryError> {
         let tables = detached(py, || {
-            let rows = &self.state().1.0;
+            let rows = &locked(&self.state).1.0;
             Ok(BatchTables::of(rows.as_ref().unwrap_or(&Rows::default()), self.batch_size))
         })?;
         Ok(HashMap::from([

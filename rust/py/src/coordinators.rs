@@ -1,13 +1,12 @@
 //! The coordinators of groups. Each is a value, with one function that computes the next one.
 
-use std::sync::Arc;
-
-use partwright_core::group::{Code, classic, consumer};
+use partwright_core::group::{Code, Name, classic, consumer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::{BoundaryError, detached};
-use crate::items::{from_items, item};
+use crate::items::{by_name, from_items, item, same, text, to_items};
 
 type ClassicRequest = classic::Request<String, String>;
 
@@ -20,122 +19,75 @@ from_items! {
     PythonConsumerConfig: consumer::Config {
         session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors
     }
+    /// A `JoinGroup`.
+    PythonJoin: classic::Join<String> {
+        session_timeout_ms, rebalance_timeout_ms, requires_id, skips_assignment;
+        member: text = "member", new_id: text = "new_id", instance: same = "instance_id",
+        protocols: by_name = "protocols", reason: same = "reason"
+    }
+    /// The member that sends a request of the classic protocol.
+    PythonSender: classic::Sender {
+        generation; member: text = "member", instance: same = "instance_id"
+    }
+    /// A `ConsumerGroupHeartbeat`.
+    PythonHeartbeat: consumer::Heartbeat {
+        epoch, rebalance_timeout_ms, topics, assignor, owned;
+        member: text = "member", instance: same = "instance_id", rack: same = "rack_id"
+    }
 }
 
-/// A text of the core out of a Python dict.
-fn name(fields: &Bound<'_, PyAny>, field: &str) -> PyResult<Arc<str>> {
-    Ok(item::<String>(fields, field)?.into())
-}
-
-/// Texts by name out of a Python dict, in the core's form.
-fn by_name<C: FromIterator<(Arc<str>, String)>>(fields: &Bound<'_, PyAny>, field: &str) -> PyResult<C> {
-    let pairs: Vec<(String, String)> = item(fields, field)?;
-    Ok(pairs.into_iter().map(|(name, text)| (name.into(), text)).collect())
-}
-
-/// The member that sends a request.
-fn sender(fields: &Bound<'_, PyAny>) -> PyResult<classic::Sender> {
-    Ok(classic::Sender {
-        member: name(fields, "member")?,
-        generation: item(fields, "generation")?,
-        instance: item(fields, "instance_id")?,
-    })
-}
-
-/// The refusal of a request of another kind; the Python wrapper has checked it.
-fn unknown<T>(kind: &str) -> PyResult<T> {
+/// The refusal of a request or an event of another kind; the Python wrapper has checked it.
+pub(crate) fn unknown<T>(kind: &str) -> PyResult<T> {
     Err(PyValueError::new_err(format!("there is no request {kind}")))
 }
 
 fn classic_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<ClassicRequest> {
+    let sender = || fields.extract().map(|PythonSender(sender)| sender);
     Ok(match kind {
-        "join" => ClassicRequest::Join(classic::Join {
-            member: name(fields, "member")?,
-            new_id: name(fields, "new_id")?,
-            instance: item(fields, "instance_id")?,
-            session_timeout_ms: item(fields, "session_timeout_ms")?,
-            rebalance_timeout_ms: item(fields, "rebalance_timeout_ms")?,
-            protocols: by_name(fields, "protocols")?,
-            requires_id: item(fields, "requires_id")?,
-            skips_assignment: item(fields, "skips_assignment")?,
-            reason: String::new(),
-        }),
+        "join" => ClassicRequest::Join(fields.extract::<PythonJoin>()?.0),
         "sync" => ClassicRequest::Sync {
-            sender: sender(fields)?,
+            sender: sender()?,
             protocol: item::<Option<String>>(fields, "protocol")?.map(Into::into),
-            assignments: by_name(fields, "assignments")?,
+            assignments: by_name(&fields.get_item("assignments")?)?,
         },
-        "heartbeat" => ClassicRequest::Heartbeat(sender(fields)?),
-        "commit" => ClassicRequest::Commit(sender(fields)?),
-        "leave" => {
-            let members: Vec<(String, Option<String>)> = item(fields, "members")?;
-            ClassicRequest::Leave(members.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
-        }
+        "heartbeat" => ClassicRequest::Heartbeat(sender()?),
+        "commit" => ClassicRequest::Commit(sender()?),
+        "leave" => ClassicRequest::Leave(by_name(&fields.get_item("members")?)?),
         "move" => ClassicRequest::Move,
         "wait" => ClassicRequest::Wait,
         _ => return unknown(kind),
     })
 }
 
-/// The fields of the answers to all requests. A field that an answer does not have is null.
-#[derive(IntoPyObject, Default)]
-pub(crate) struct ClassicAnswer {
-    at_ms: i64,
-    tag: u32,
-    error: &'static str,
-    generation: Option<i32>,
-    protocol: Option<String>,
-    leader: Option<String>,
-    member: Option<String>,
-    skip_assignment: Option<bool>,
-    members: Option<Vec<(String, Option<String>, String)>>,
-    assignment: Option<String>,
-    errors: Option<Vec<&'static str>>,
-}
-
-impl From<classic::Effect<String, String>> for ClassicAnswer {
-    fn from(effect: classic::Effect<String, String>) -> Self {
-        let text = |name: Option<Arc<str>>| name.map(|name| name.to_string());
-        let answer =
-            |code: Code| Self { at_ms: effect.at, tag: effect.tag, error: code.name(), ..Self::default() };
-        match effect.answer {
-            classic::Response::Joined(joined) => {
-                let members = joined.members.into_iter();
-                Self {
-                    generation: Some(joined.generation),
-                    protocol: text(joined.protocol),
-                    leader: text(joined.leader),
-                    member: text(Some(joined.member)),
-                    skip_assignment: Some(joined.skip_assignment),
-                    members: Some(
-                        members.map(|(id, instance, data)| (id.to_string(), instance, data)).collect(),
-                    ),
-                    ..answer(joined.code)
-                }
-            }
-            // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
-            classic::Response::Synced { code, protocol, assignment } => Self {
-                protocol: text(protocol),
-                assignment: Some(assignment.unwrap_or_default()),
-                ..answer(code)
-            },
-            classic::Response::Left(code, codes) => {
-                Self { errors: Some(codes.into_iter().map(Code::name).collect()), ..answer(code) }
-            }
-            classic::Response::Done(code) => answer(code),
+/// An answer as a dict with the fields of the answers to all requests. A field that an answer does not have is null.
+fn classic_answer(py: Python<'_>, effect: classic::Effect<String, String>) -> PyResult<Bound<'_, PyDict>> {
+    let (classic::Response::Joined(classic::Joined { code, .. })
+    | classic::Response::Synced { code, .. }
+    | classic::Response::Left(code, _)
+    | classic::Response::Done(code)) = effect.answer;
+    let answer = to_items!(py, {
+        at_ms: effect.at, tag: effect.tag, error: code.name(), generation: py.None(), protocol: py.None(),
+        leader: py.None(), member: py.None(), skip_assignment: py.None(), members: py.None(),
+        assignment: py.None(), errors: py.None(),
+    });
+    Ok(match effect.answer {
+        classic::Response::Joined(joined) => {
+            let members = joined.members.iter().map(|(id, instance, data)| (&**id, instance, data));
+            to_items!(py, answer, {
+                generation: joined.generation, protocol: joined.protocol.as_deref(),
+                leader: joined.leader.as_deref(), member: &*joined.member,
+                skip_assignment: joined.skip_assignment, members: members.collect::<Vec<_>>(),
+            })
         }
-    }
-}
-
-/// The state of a group between two events.
-#[derive(IntoPyObject)]
-pub(crate) struct ClassicState {
-    state: Option<&'static str>,
-    generation: i32,
-    protocol: Option<String>,
-    leader: Option<String>,
-    members: Vec<String>,
-    pending: usize,
+        // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
+        classic::Response::Synced { protocol, assignment, .. } => to_items!(py, answer, {
+            protocol: protocol.as_deref(), assignment: assignment.unwrap_or_default(),
+        }),
+        classic::Response::Left(_, codes) => {
+            to_items!(py, answer, { errors: codes.into_iter().map(Code::name).collect::<Vec<_>>() })
+        }
+        classic::Response::Done(_) => answer,
+    })
 }
 
 /// A group of the classic protocol.
@@ -151,91 +103,44 @@ impl ClassicGroup {
     }
 
     /// The group after an event, and the answers sent since the last one.
-    fn step(
+    fn step<'py>(
         &self,
         at_ms: i64,
         tag: u32,
         kind: &str,
-        fields: &Bound<'_, PyAny>,
-    ) -> PyResult<(Self, Vec<ClassicAnswer>)> {
+        fields: &Bound<'py, PyAny>,
+    ) -> PyResult<(Self, Vec<Bound<'py, PyDict>>)> {
         let event = classic::Event { at: at_ms, tag, request: classic_request(kind, fields)? };
         let (group, effects) = self.0.clone().step(event);
-        Ok((Self(group), effects.into_iter().map(Into::into).collect()))
+        let answers = effects.into_iter().map(|effect| classic_answer(fields.py(), effect));
+        Ok((Self(group), answers.collect::<PyResult<_>>()?))
     }
 
     /// The present state of the group.
-    fn state(&self) -> ClassicState {
-        ClassicState {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Ok(to_items!(py, {
             state: self.0.exists().then(|| self.0.phase().name()),
             generation: self.0.generation(),
-            protocol: self.0.protocol().map(ToString::to_string),
-            leader: self.0.leader().map(ToString::to_string),
-            members: self.0.members().iter().map(ToString::to_string).collect(),
+            protocol: self.0.protocol().map(|name| &**name),
+            leader: self.0.leader().map(|name| &**name),
+            members: self.0.members().iter().map(|name| &**name).collect::<Vec<_>>(),
             pending: self.0.pending(),
-        }
+        }))
     }
 }
 
 fn consumer_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<consumer::Request> {
     Ok(match kind {
-        "heartbeat" => consumer::Request::Heartbeat(consumer::Heartbeat {
-            member: name(fields, "member")?,
-            epoch: item(fields, "epoch")?,
-            instance: item(fields, "instance_id")?,
-            rack: item(fields, "rack_id")?,
-            rebalance_timeout_ms: item(fields, "rebalance_timeout_ms")?,
-            topics: item(fields, "topics")?,
-            assignor: item(fields, "assignor")?,
-            owned: item(fields, "owned")?,
-        }),
-        "commit" => consumer::Request::Commit(
-            name(fields, "member")?,
-            item(fields, "epoch")?,
-            item(fields, "partitions")?,
-        ),
-        "topics" => {
-            let topics: Vec<(String, Option<u32>)> = item(fields, "topics")?;
-            consumer::Request::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
+        "heartbeat" => consumer::Request::Heartbeat(fields.extract::<PythonHeartbeat>()?.0),
+        "commit" => {
+            let member = text(&fields.get_item("member")?)?;
+            consumer::Request::Commit(member, item(fields, "epoch")?, item(fields, "partitions")?)
         }
+        "topics" => consumer::Request::Topics(by_name(&fields.get_item("topics")?)?),
         "move" => consumer::Request::Move,
         "wait" => consumer::Request::Wait,
         _ => return unknown(kind),
     })
-}
-
-#[derive(IntoPyObject)]
-pub(crate) struct ConsumerAnswer {
-    at_ms: i64,
-    tag: u32,
-    error: &'static str,
-    epoch: i32,
-    assignment: Option<Vec<consumer::Place>>,
-}
-
-impl From<consumer::Effect> for ConsumerAnswer {
-    fn from(effect: consumer::Effect) -> Self {
-        let consumer::Effect { at, tag, code, epoch, assignment } = effect;
-        Self { at_ms: at, tag, error: code.name(), epoch, assignment }
-    }
-}
-
-#[derive(IntoPyObject)]
-pub(crate) struct ConsumerMember {
-    id: String,
-    epoch: i32,
-    previous_epoch: i32,
-    state: &'static str,
-    assigned: Vec<consumer::Place>,
-    revoking: Vec<consumer::Place>,
-    target: Vec<consumer::Place>,
-}
-
-#[derive(IntoPyObject)]
-pub(crate) struct ConsumerState {
-    state: Option<&'static str>,
-    epoch: i32,
-    assignment_epoch: i32,
-    members: Vec<ConsumerMember>,
 }
 
 /// A group of KIP-848's protocol.
@@ -252,35 +157,40 @@ impl ConsumerGroup {
     }
 
     /// The group after an event, and the answers sent since the last one.
-    fn step(
+    fn step<'py>(
         &self,
-        py: Python<'_>,
         at_ms: i64,
         tag: u32,
         kind: &str,
-        fields: &Bound<'_, PyAny>,
-    ) -> Result<(Self, Vec<ConsumerAnswer>), BoundaryError> {
+        fields: &Bound<'py, PyAny>,
+    ) -> Result<(Self, Vec<Bound<'py, PyDict>>), BoundaryError> {
+        let py = fields.py();
         let event = consumer::Event { at: at_ms, tag, request: consumer_request(kind, fields)? };
         let (group, effects) = detached(py, || self.0.clone().step(event))?;
-        Ok((Self(group), effects.into_iter().map(Into::into).collect()))
+        let answer = |effect: consumer::Effect| -> PyResult<_> {
+            Ok(to_items!(py, {
+                at_ms: effect.at, tag: effect.tag, error: effect.code.name(), epoch: effect.epoch,
+                assignment: effect.assignment,
+            }))
+        };
+        Ok((Self(group), effects.into_iter().map(answer).collect::<PyResult<_>>()?))
     }
 
     /// The present state of the group.
-    fn state(&self) -> ConsumerState {
-        let member = |(id, member): (&Arc<str>, &consumer::Member)| ConsumerMember {
-            id: id.to_string(),
-            epoch: member.epoch,
-            previous_epoch: member.previous_epoch,
-            state: member.state.name(),
-            assigned: member.assigned.places().collect(),
-            revoking: member.revoking.places().collect(),
-            target: self.0.target(id).to_vec(),
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let member = |(id, member): (&Name, &consumer::Member)| -> PyResult<_> {
+            Ok(to_items!(py, {
+                id: &**id, epoch: member.epoch, previous_epoch: member.previous_epoch, state: member.state.name(),
+                assigned: member.assigned.places().collect::<Vec<_>>(),
+                revoking: member.revoking.places().collect::<Vec<_>>(),
+                target: self.0.target(id),
+            }))
         };
-        ConsumerState {
+        Ok(to_items!(py, {
             state: self.0.exists().then(|| self.0.state()),
             epoch: self.0.epoch(),
             assignment_epoch: self.0.assignment_epoch(),
-            members: self.0.members().into_iter().map(member).collect(),
-        }
+            members: self.0.members().into_iter().map(member).collect::<PyResult<Vec<_>>>()?,
+        }))
     }
 }

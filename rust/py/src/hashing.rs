@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use crate::arguments::{Client, Encoding, PartitionCount, Threads};
 use crate::arrow::ArrowColumn;
 use crate::error::{BoundaryError, detached};
+use crate::items::to_items;
 
 /// murmur2 of each key.
 #[pyfunction]
@@ -266,38 +267,17 @@ pub(crate) fn check(
     Ok(key_type.map(KeyType::name))
 }
 
-/// One row of the table of clients; in Python it is a dict.
-#[derive(IntoPyObject)]
-pub(crate) struct ClientRow {
-    client: &'static str,
-    hash: &'static str,
-    sign: &'static str,
-    null_key: &'static str,
-    empty_key: &'static str,
-    agrees_with_java: bool,
-    setting: Option<&'static str>,
-    library: &'static str,
-    version: &'static str,
-    source: &'static str,
-}
-
-/// The table of clients.
+/// The table of clients; each row is a dict.
 #[pyfunction]
-pub(crate) fn clients() -> Vec<ClientRow> {
+pub(crate) fn clients(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |client: hashing::Client| {
         let profile = client.profile();
-        ClientRow {
-            client: profile.name,
-            hash: profile.rule.hash(),
-            sign: profile.rule.sign(),
-            null_key: profile.null_key.words(),
-            empty_key: profile.empty_key.words(),
-            agrees_with_java: client.agrees_with_java(),
-            setting: profile.setting,
-            library: profile.library,
-            version: profile.version,
-            source: profile.source,
-        }
+        Ok(to_items!(py, {
+            client: profile.name, hash: profile.rule.hash(), sign: profile.rule.sign(),
+            null_key: profile.null_key.words(), empty_key: profile.empty_key.words(),
+            agrees_with_java: client.agrees_with_java(), setting: profile.setting, library: profile.library,
+            version: profile.version, source: profile.source,
+        }))
     };
     hashing::Client::all().map(row).collect()
 }

@@ -7,13 +7,10 @@ use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrow::to_pyarrow;
 use crate::error::BoundaryError;
+use crate::items::OrOdd;
 
 /// The columns; or, for the first object of a wrong type, the number of its list and its place in that list.
-#[derive(IntoPyObject)]
-pub(crate) enum ListColumns {
-    Columns(Vec<Py<PyAny>>),
-    Odd((usize, usize)),
-}
+type ListColumns = OrOdd<Vec<Py<PyAny>>>;
 
 /// Lists of names as lists of numbers. A name that `numbers` lacks gets the next number there.
 #[pyfunction]
@@ -29,7 +26,7 @@ pub(crate) fn name_lists(
         }
         places.end();
     }
-    Ok(ListColumns::Columns(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
+    Ok(ListColumns::Answer(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
 }
 
 /// Lists of (name, partition) pairs as lists of numbers and lists of partitions. A missing list becomes a null.
@@ -58,7 +55,7 @@ pub(crate) fn pair_lists(
         partitions.end();
     }
     let column = |of| to_pyarrow(lists.py(), columnar::list_column(of, Some(&are_lists))?);
-    Ok(ListColumns::Columns(vec![column(places)?, column(partitions)?]))
+    Ok(ListColumns::Answer(vec![column(places)?, column(partitions)?]))
 }
 
 /// Both items of a list or tuple of two.

@@ -6,13 +6,10 @@ use pyo3::prelude::*;
 
 use crate::arrow::to_pyarrow;
 use crate::error::{BoundaryError, detached};
+use crate::items::OrOdd;
 
 /// A placement and its draws; or, if a recorded draw is missing or too large, its place and its bound.
-#[derive(IntoPyObject)]
-pub(crate) enum Striped {
-    Placed((Py<PyAny>, Vec<i32>)),
-    Odd((usize, usize)),
-}
+type Striped = OrOdd<(Py<PyAny>, Vec<i32>)>;
 
 /// The replicas that `AdminUtils` places. Either no broker has a rack or all have one; ids are ascending.
 #[pyfunction]
@@ -61,8 +58,8 @@ pub(crate) fn striped(
         columnar::replicas(kraft::striped(&brokers, partitions, replicas, &mut draws)?, replicas)
     });
     match rows {
-        Err(BoundaryError::Core(Error::Draw { place, bound })) => Ok(Striped::Odd((place, bound))),
-        rows => Ok(Striped::Placed((to_pyarrow(py, rows?)?, draws.into_taken()))),
+        Err(BoundaryError::Core(Error::Draw { place, bound })) => Ok(OrOdd::Odd((place, bound))),
+        rows => Ok(OrOdd::Answer((to_pyarrow(py, rows?)?, draws.into_taken()))),
     }
 }
 

@@ -4,224 +4,107 @@ use std::sync::Arc;
 
 use partwright_core::assignors::Assignor;
 use partwright_core::columnar;
+use partwright_core::group::Name;
 use partwright_core::group::consumer::{self, Place};
 use partwright_core::group::play::{self, Action, Changes, Consumer, Protocol, Race, Reader, Script, Unread};
 use partwright_core::java::random::Random;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::arguments;
 use crate::arrow::to_pyarrow;
-use crate::coordinators::{PythonClassicConfig, PythonConsumerConfig};
+use crate::coordinators::{PythonClassicConfig, PythonConsumerConfig, unknown};
 use crate::error::{BoundaryError, detached};
+use crate::items::{by_name, from_items, only_item, same, text, texts, to_items};
 use crate::leaders_client::{PythonLeadersClient, Raised};
 
+from_items! {
+    /// A script as Python gives it. Its Python wrapper has checked that its clients and topics exist and that its times
+    /// never go back.
+    PythonScript: Script {
+        latency_ms, idle_topics;
+        protocol: protocol = "protocol", topics: by_name = "topics", clients: texts = "clients",
+        actions: actions = "actions", race: race = "race", until: same = "until_ms", keeps_spans: same = "spans",
+        keeps_messages: same = "messages"
+    }
+    /// The configuration of a consumer.
+    PythonConsumer: Consumer {
+        session_timeout_ms, heartbeat_interval_ms, max_poll_interval_ms, auto_commit_interval_ms, poll_ms,
+        poll_timeout_ms, listener_ms, metadata_max_age_ms;
+        instance: same = "instance_id", ids: texts = "member_ids", client: text = "client",
+        assignors: assignors = "assignors", remote_assignor: remote_assignor = "remote_assignor"
+    }
+}
+
 /// The protocol, with the settings of its coordinator.
-#[derive(FromPyObject)]
-enum PythonProtocol {
-    Classic {
-        #[pyo3(item)]
-        classic: PythonClassicConfig,
-    },
-    Consumer {
-        #[pyo3(item)]
-        consumer: PythonConsumerConfig,
-    },
+fn protocol(protocol: &Bound<'_, PyAny>) -> PyResult<Protocol> {
+    let (kind, config) = only_item(protocol)?;
+    Ok(match &*kind {
+        "classic" => Protocol::Classic(config.extract::<PythonClassicConfig>()?.0),
+        _ => Protocol::Consumer(config.extract::<PythonConsumerConfig>()?.0),
+    })
 }
 
-/// The configuration of a consumer, under the core's names.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct PythonConsumer {
-    instance_id: Option<String>,
-    member_ids: Vec<String>,
-    session_timeout_ms: i64,
-    heartbeat_interval_ms: i64,
-    max_poll_interval_ms: i64,
-    auto_commit_interval_ms: Option<i64>,
-    poll_ms: i64,
-    poll_timeout_ms: i64,
-    listener_ms: Option<i64>,
-    metadata_max_age_ms: i64,
-    client: String,
-    /// By wire name, the core's name of it.
-    assignors: Vec<(String, String)>,
-    remote_assignor: Option<String>,
+/// By wire name, the core's name of an assignor.
+fn assignors(assignors: &Bound<'_, PyAny>) -> PyResult<Arc<[(Name, Assignor)]>> {
+    let assignors: Vec<(Name, arguments::Assignor)> = by_name(assignors)?;
+    Ok(assignors.into_iter().map(|(name, assignor)| (name, assignor.0)).collect())
 }
 
-impl TryFrom<PythonConsumer> for Consumer {
-    type Error = partwright_core::Error;
-
-    fn try_from(python: PythonConsumer) -> Result<Self, Self::Error> {
-        if let Some(name) = &python.remote_assignor {
-            consumer::check_assignor(name)?;
-        }
-        let assignor =
-            |(name, known): &(String, String)| Ok((name.as_str().into(), known.parse::<Assignor>()?));
-        let assignors: Result<Vec<_>, Self::Error> = python.assignors.iter().map(assignor).collect();
-        Ok(Self {
-            instance: python.instance_id,
-            ids: python.member_ids.into_iter().map(Into::into).collect(),
-            session_timeout_ms: python.session_timeout_ms,
-            heartbeat_interval_ms: python.heartbeat_interval_ms,
-            max_poll_interval_ms: python.max_poll_interval_ms,
-            auto_commit_interval_ms: python.auto_commit_interval_ms,
-            poll_ms: python.poll_ms,
-            poll_timeout_ms: python.poll_timeout_ms,
-            listener_ms: python.listener_ms,
-            metadata_max_age_ms: python.metadata_max_age_ms,
-            client: python.client.into(),
-            assignors: assignors?.into(),
-            remote_assignor: python.remote_assignor,
-        })
-    }
-}
-
-/// An event as Python gives it: an object with one field, whose name tells the kind.
-#[derive(FromPyObject)]
-enum PythonAction {
-    Join {
-        #[pyo3(item)]
-        join: (Reader, PythonConsumer, Vec<u32>),
-    },
-    Leave {
-        #[pyo3(item)]
-        leave: (Reader, Option<bool>),
-    },
-    Crash {
-        #[pyo3(item)]
-        crash: Reader,
-    },
-    Stall {
-        #[pyo3(item)]
-        stall: (Reader, i64),
-    },
-    Subscribe {
-        #[pyo3(item)]
-        subscribe: (Reader, Vec<u32>),
-    },
-    Topic {
-        #[pyo3(item)]
-        topic: (u32, Option<u32>),
-    },
-    Leaders {
-        #[pyo3(item)]
-        leaders: (Vec<Place>, bool),
-    },
-    Commit {
-        #[pyo3(item)]
-        commit: (Reader, Option<i32>),
-    },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Move {
-        #[pyo3(item("move"))]
-        moves: bool,
-    },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Beside {
-        #[pyo3(item)]
-        beside: bool,
-    },
-}
-
-impl TryFrom<PythonAction> for Action {
-    type Error = partwright_core::Error;
-
-    fn try_from(python: PythonAction) -> Result<Self, Self::Error> {
-        Ok(match python {
-            PythonAction::Join { join: (reader, config, topics) } => {
-                Self::Join(reader, Arc::new(config.try_into()?), topics)
-            }
-            PythonAction::Leave { leave: (reader, says_so) } => Self::Leave(reader, says_so),
-            PythonAction::Crash { crash } => Self::Crash(crash),
-            PythonAction::Stall { stall: (reader, for_ms) } => Self::Stall(reader, for_ms),
-            PythonAction::Subscribe { subscribe: (reader, topics) } => Self::Subscribe(reader, topics),
-            PythonAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
-            PythonAction::Leaders { leaders: (places, has_leader) } => Self::Leaders(places, has_leader),
-            PythonAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
-            PythonAction::Move { .. } => Self::Move,
-            PythonAction::Beside { .. } => Self::Beside,
-        })
-    }
+/// One of the broker's assignors.
+fn remote_assignor(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let name: Option<String> = name.extract()?;
+    name.iter().try_for_each(|name| consumer::check_assignor(name)).map_err(BoundaryError::from)?;
+    Ok(name)
 }
 
 /// Who wins when threads race: `slow` is false, `fast` is true, and a seed draws lots.
-#[derive(FromPyObject)]
-enum PythonRace {
-    Always(bool),
-    Drawn(i64),
+fn race(race: &Bound<'_, PyAny>) -> PyResult<Race> {
+    Ok(match race.extract() {
+        Ok(true) => Race::Fast,
+        Ok(false) => Race::Slow,
+        Err(_) => Race::Drawn(Random::new(race.extract()?)),
+    })
 }
 
-impl From<PythonRace> for Race {
-    fn from(python: PythonRace) -> Self {
-        match python {
-            PythonRace::Always(true) => Self::Fast,
-            PythonRace::Always(false) => Self::Slow,
-            PythonRace::Drawn(seed) => Self::Drawn(Random::new(seed)),
+/// Events and their times. An event is an object with one field, whose name tells the kind.
+fn actions(actions: &Bound<'_, PyAny>) -> PyResult<Vec<(i64, Action)>> {
+    let mut read = Vec::new();
+    for timed in actions.try_iter()? {
+        let (at, event): (i64, Bound<'_, PyAny>) = timed?.extract()?;
+        read.push((at, action(&event)?));
+    }
+    Ok(read)
+}
+
+fn action(event: &Bound<'_, PyAny>) -> PyResult<Action> {
+    let (kind, value) = only_item(event)?;
+    Ok(match &*kind {
+        "join" => {
+            let (reader, PythonConsumer(config), topics) = value.extract()?;
+            Action::Join(reader, Arc::new(config), topics)
         }
-    }
+        "leave" => two(&value, Action::Leave)?,
+        "crash" => Action::Crash(value.extract()?),
+        "stall" => two(&value, Action::Stall)?,
+        "subscribe" => two(&value, Action::Subscribe)?,
+        "topic" => two(&value, Action::Topic)?,
+        "leaders" => two(&value, Action::Leaders)?,
+        "commit" => two(&value, Action::Commit)?,
+        "move" => Action::Move,
+        "beside" => Action::Beside,
+        _ => return unknown(&kind),
+    })
 }
 
-/// A script as Python gives it. Its Python wrapper has checked that its clients and topics exist and that its times
-/// never go back.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PythonScript {
-    protocol: PythonProtocol,
-    topics: Vec<(String, Option<u32>)>,
-    clients: Vec<String>,
-    actions: Vec<(i64, PythonAction)>,
-    latency_ms: i64,
-    idle_topics: Vec<u32>,
-    race: PythonRace,
-    until_ms: Option<i64>,
-    spans: bool,
-    messages: bool,
-}
-
-impl TryFrom<PythonScript> for Script {
-    type Error = partwright_core::Error;
-
-    fn try_from(python: PythonScript) -> Result<Self, Self::Error> {
-        let action = |(at, action): (i64, PythonAction)| Ok((at, action.try_into()?));
-        Ok(Self {
-            protocol: match python.protocol {
-                PythonProtocol::Classic { classic } => Protocol::Classic(classic.into()),
-                PythonProtocol::Consumer { consumer } => Protocol::Consumer(consumer.into()),
-            },
-            topics: python.topics.into_iter().map(|(name, count)| (name.into(), count)).collect(),
-            clients: python.clients.into_iter().map(Into::into).collect(),
-            actions: python.actions.into_iter().map(action).collect::<Result<_, Self::Error>>()?,
-            latency_ms: python.latency_ms,
-            idle_topics: python.idle_topics,
-            race: python.race.into(),
-            until: python.until_ms,
-            keeps_spans: python.spans,
-            keeps_messages: python.messages,
-        })
-    }
-}
-
-/// A generation without its assignment.
-#[derive(IntoPyObject)]
-pub(crate) struct GenerationRow {
-    generation: i32,
-    at_ms: i64,
-    why: String,
-    leader: Option<Reader>,
-    protocol: Option<String>,
-}
-
-/// An answer that a member received.
-#[derive(IntoPyObject)]
-pub(crate) struct MessageRow {
-    at_ms: i64,
-    member: Reader,
-    request: &'static str,
-    error: &'static str,
-    generation: i32,
-    member_id: String,
-    leader_id: Option<String>,
-    members: usize,
+/// An event with two values.
+fn two<'py, A, B>(values: &Bound<'py, PyAny>, event: fn(A, B) -> Action) -> PyResult<Action>
+where
+    A: FromPyObjectOwned<'py>,
+    B: FromPyObjectOwned<'py>,
+{
+    let (one, other) = values.extract()?;
+    Ok(event(one, other))
 }
 
 /// By topic and partition: total idle time, longest idle time, moves, and the time read again.
@@ -234,13 +117,12 @@ pub(crate) struct Timeline(play::Timeline);
 #[pymethods]
 impl Timeline {
     /// The generations in order, without their assignments.
-    fn generations(&self) -> Vec<GenerationRow> {
-        let generation = |generation: &play::Generation| GenerationRow {
-            generation: generation.number,
-            at_ms: generation.at,
-            why: generation.why.clone(),
-            leader: generation.leader,
-            protocol: generation.protocol.as_ref().map(ToString::to_string),
+    fn generations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let generation = |generation: &play::Generation| {
+            Ok(to_items!(py, {
+                generation: generation.number, at_ms: generation.at, why: &generation.why,
+                leader: generation.leader, protocol: generation.protocol.as_deref(),
+            }))
         };
         self.0.generations.iter().map(generation).collect()
     }
@@ -325,16 +207,13 @@ impl Timeline {
     }
 
     /// The requests and answers, if they were kept.
-    fn messages(&self) -> Vec<MessageRow> {
-        let message = |message: &play::Message| MessageRow {
-            at_ms: message.at,
-            member: message.client,
-            request: message.request,
-            error: message.code.name(),
-            generation: message.generation,
-            member_id: message.member.to_string(),
-            leader_id: message.leader.as_ref().map(ToString::to_string),
-            members: message.members,
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let message = |message: &play::Message| {
+            Ok(to_items!(py, {
+                at_ms: message.at, member: message.client, request: message.request, error: message.code.name(),
+                generation: message.generation, member_id: &*message.member, leader_id: message.leader.as_deref(),
+                members: message.members,
+            }))
         };
         self.0.messages.iter().map(message).collect()
     }
@@ -352,7 +231,7 @@ pub(crate) fn play_group(
     script: PythonScript,
     leaders_client: Option<Py<PyAny>>,
 ) -> Result<Timeline, BoundaryError> {
-    let script: Script = script.try_into()?;
+    let PythonScript(script) = script;
     let Some(function) = leaders_client else {
         return Ok(Timeline(detached(py, || play::play(script))?));
     };

@@ -1,6 +1,6 @@
 //! Producers: strategies with their state, for one record or a batch of records.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use partwright_core::producer::{
     Draws, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
@@ -8,10 +8,11 @@ use partwright_core::producer::{
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
-use crate::arguments::{Among, Client, Encoding, Fallback, PartitionCount, Strategy};
+use crate::arguments::{Client, Encoding, PartitionCount, Strategy, among, fallback};
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 use crate::items::from_items;
+use crate::threads::locked;
 
 /// A partition as Python gives it: its number, whether it has a leader, and whether the leader is in the client's rack.
 type PythonPartition = (i32, bool, bool);
@@ -20,7 +21,7 @@ from_items! {
     /// The settings as Python gives them.
     PythonStrategy: Settings {
         batch_size, linger_ms, ignore_keys, rack_aware, refresh_ms, available_only;
-        among: Among = "among", fallback: Fallback = "otherwise"
+        among: among = "among", fallback: fallback = "otherwise"
     }
 }
 
@@ -32,11 +33,6 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// The state is consistent after each call, even after a panic.
-    fn state(&self) -> MutexGuard<'_, Core> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The partition of a record's key, if the strategy asks for it.
     fn keyed(&self, state: &Core, topic: usize, key: Option<&[u8]>) -> Result<Option<i32>, BoundaryError> {
         match state.asks_key(topic, key.is_some())? {
@@ -80,7 +76,7 @@ impl Producer {
 
     /// The strategy's answer for a record.
     fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let keyed = self.keyed(&state, topic, key)?;
         Ok(state.partition(topic, keyed, at)?)
     }
@@ -95,7 +91,7 @@ impl Producer {
         value_size: i32,
         at: i64,
     ) -> Result<Option<i32>, BoundaryError> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let keyed = if own.is_none() { self.keyed(&state, topic, key)? } else { None };
         let key_size = key.map_or(-1, |key| i32::try_from(key.len()).unwrap_or(i32::MAX));
         Ok(state.place(&Record {
@@ -111,17 +107,17 @@ impl Producer {
 
     /// Tells the strategy that a record would begin a batch.
     fn on_new_batch(&self, topic: usize, previous: i32) -> Result<(), BoundaryError> {
-        Ok(self.state().on_new_batch(topic, previous)?)
+        Ok(locked(&self.state).on_new_batch(topic, previous)?)
     }
 
     /// Moves on to the next sticky partition.
     fn next_partition(&self, topic: usize, previous: i32) -> Result<i32, BoundaryError> {
-        Ok(self.state().next_partition(topic, previous)?)
+        Ok(locked(&self.state).next_partition(topic, previous)?)
     }
 
     /// Counts bytes that were appended to the sticky partition.
     fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Result<i32, BoundaryError> {
-        Ok(self.state().append(topic, produced, enable_switch)?)
+        Ok(locked(&self.state).append(topic, produced, enable_switch)?)
     }
 
     /// Adds a record to its partition's batch, or to a new batch if that is allowed, and says whether it was added. The
@@ -129,7 +125,7 @@ impl Producer {
     fn append_record(&self, record: (usize, i32, i32, i64), partition: i32, begins: bool) -> bool {
         let (topic, key_size, value_size, at) = record;
         let record = Record { topic, key_size, value_size, at, ..Record::default() };
-        self.state().append_record(&record, partition, begins)
+        locked(&self.state).append_record(&record, partition, begins)
     }
 
     /// Sets how much waits for each partition.
@@ -142,7 +138,7 @@ impl Producer {
         length: i32,
     ) -> Result<(), BoundaryError> {
         let queues = sizes.map(|sizes| Queues { sizes, ids, near, length });
-        Ok(self.state().load_stats(topic, queues.as_ref())?)
+        Ok(locked(&self.state).load_stats(topic, queues.as_ref())?)
     }
 
     /// Sets new metadata of a topic.
@@ -153,24 +149,24 @@ impl Producer {
         partitions: Vec<PythonPartition>,
     ) -> Result<(), BoundaryError> {
         let topic = topic(name, &partitions)?;
-        self.state().set_topic(place, topic);
+        locked(&self.state).set_topic(place, topic);
         Ok(())
     }
 
     /// Sets where a topic's round robin begins.
     fn set_counter(&self, topic: usize, counter: i32) {
-        self.state().set_counter(topic, counter);
+        locked(&self.state).set_counter(topic, counter);
     }
 
     /// The number of draws taken.
     fn drawn(&self) -> usize {
-        self.state().drawn()
+        locked(&self.state).drawn()
     }
 
     /// The partitions of a batch of records, whose columns are those of the core.
     fn place(&self, py: Python<'_>, records: ArrowColumn) -> Result<Py<PyAny>, BoundaryError> {
         let records = records.only();
-        to_pyarrow(py, detached(py, || columnar::place(&mut self.state(), &records))?)
+        to_pyarrow(py, detached(py, || columnar::place(&mut locked(&self.state), &records))?)
     }
 }
 

@@ -7,37 +7,30 @@ use pyo3::prelude::*;
 
 use crate::arrow::{ArrowColumn, to_pyarrow};
 use crate::error::{BoundaryError, detached};
-
-/// A column; or the first argument with a number out of range, and the row of that number.
-#[derive(IntoPyObject)]
-pub(crate) enum QuotaColumn {
-    ArrowColumn(Py<PyAny>),
-    Odd((usize, usize)),
-}
+use crate::items::OrOdd;
 
 /// Applies a rule to columns of one chunk each. An argument that is marked as a single number has one row, which counts
 /// for all rows. Yes and no are returned as a column. Numbers are written into `room` piece by piece: that is Arrow's
 /// own memory, which is allocated faster. The result is then a column of booleans that says which rows have an answer,
-/// or nothing if all have one.
+/// or nothing if all have one. A number out of range is answered with its argument and its row.
 #[pyfunction]
 pub(crate) fn quotas(
     py: Python<'_>,
     rule: &str,
     arguments: Vec<(ArrowColumn, bool)>,
     room: Option<Vec<PyBuffer<i32>>>,
-) -> Result<QuotaColumn, BoundaryError> {
-    let known = QuotaRule::ALL.iter().copied().find(|known| known.name() == rule);
-    let rule = known.ok_or_else(|| Error::KeyType(format!("there is no quota {rule:?}")))?;
+) -> Result<OrOdd<Py<PyAny>>, BoundaryError> {
+    let rule = QuotaRule::named(rule).ok_or_else(|| Error::KeyType(format!("there is no quota {rule:?}")))?;
     let arguments: Vec<_> = arguments.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
     let numbers = arguments.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
     let quotas = Quotas::new(rule, &numbers.collect::<Vec<_>>())?;
-    let odd = |odd: Odd| Ok(QuotaColumn::Odd((odd.argument, odd.row)));
+    let odd = |odd: Odd| Ok(OrOdd::Odd((odd.argument, odd.row)));
     if let Err(place) = quotas.check() {
         return odd(place);
     }
     let Some(room) = room else {
         return match detached(py, || quotas.flags())? {
-            Ok(column) => Ok(QuotaColumn::ArrowColumn(to_pyarrow(py, column)?)),
+            Ok(column) => Ok(OrOdd::Answer(to_pyarrow(py, column)?)),
             Err(place) => odd(place),
         };
     };
@@ -51,7 +44,7 @@ pub(crate) fn quotas(
         piece.copy_from_slice(py, &numbers)?;
         from += numbers.len();
     }
-    Ok(QuotaColumn::ArrowColumn(match quotas.valid() {
+    Ok(OrOdd::Answer(match quotas.valid() {
         Some(valid) => to_pyarrow(py, valid)?,
         None => py.None(),
     }))

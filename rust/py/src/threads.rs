@@ -1,12 +1,17 @@
-//! Threads for long columns, if the caller asks for them.
+//! Threads for long columns, if the caller asks for them, and locks.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use partwright_core::columnar::{Job, Workers};
 
 use crate::arguments::Threads;
 use crate::error::quiet;
+
+/// The value behind a lock, which is consistent after each call, even after a panic.
+pub(crate) fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A second thread pays off for a column of more rows than this.
 const LONG: usize = 1_000_000;
@@ -22,7 +27,7 @@ impl Workers for Threads {
     fn work(&self, jobs: Vec<Job<'_>>) {
         let others = jobs.len().saturating_sub(1);
         let queue = Mutex::new(jobs.into_iter());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || locked(&queue).next();
         let work = || {
             while let Some(job) = next() {
                 job();
