@@ -1,43 +1,66 @@
 //! Members by how many partitions they have, then by ID: the order of Java's `TreeSet` of them, without its tree.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
 use crate::index::{Ix, MemberIx, numbered};
 
-/// Members with equally many partitions form a level: a bit for each, so they are sorted by ID.
+/// No level.
+const NONE: u32 = u32::MAX;
+
+/// Levels of members with equally many partitions, linked in the order of the counts. A level's members are bits, which
+/// are sorted by ID. A count changes by one, so a changing member goes to the next level, and nothing is shifted.
 pub(crate) struct SortedMembers {
-    /// By count, the level; each has a member.
-    levels: BTreeMap<usize, LoadLevel>,
-    /// By member, how many partitions it has; none for a member that was left out.
-    counts: Vec<Option<usize>>,
+    levels: Vec<LoadLevel>,
+    /// For each level, enough words for all members.
+    bits: Vec<u64>,
+    words: usize,
+    /// By member, its level; `NONE` for a member that was left out.
+    level_of: Vec<u32>,
+    first: u32,
+    last: u32,
+    /// Levels without a member.
+    free: Vec<u32>,
 }
 
+#[derive(Clone, Copy)]
 struct LoadLevel {
+    count: usize,
     members: usize,
-    bits: Vec<u64>,
+    before: u32,
+    after: u32,
 }
 
 impl SortedMembers {
     /// Members with these counts, except those that are left out.
     pub(crate) fn new(counts: &[usize], left_out: impl Fn(MemberIx) -> bool) -> Self {
-        let mut members = Self { levels: BTreeMap::new(), counts: vec![None; counts.len()] };
-        for (member, &count) in numbered(counts).filter(|&(member, _)| !left_out(member)) {
-            members.put(member, count);
+        let mut members = Self {
+            levels: Vec::new(),
+            bits: Vec::new(),
+            words: counts.len().div_ceil(64),
+            level_of: vec![NONE; counts.len()],
+            first: NONE,
+            last: NONE,
+            free: Vec::new(),
+        };
+        let mut sorted: Vec<_> = numbered(counts).map(|(member, &count)| (count, member)).collect();
+        sorted.sort_unstable();
+        for (count, member) in sorted.into_iter().filter(|&(_, member)| !left_out(member)) {
+            let last = members.last;
+            let is_new = last == NONE || members.levels[last as usize].count != count;
+            let level = if is_new { members.insert(count, last, NONE) } else { last };
+            members.put(level, member);
         }
         members
     }
 
     /// The fewest and the most partitions that a member has.
     pub(crate) fn bounds(&self) -> Option<(usize, usize)> {
-        let count = |(&count, _): (&usize, &LoadLevel)| count;
-        self.levels.first_key_value().map(count).zip(self.levels.last_key_value().map(count))
+        let count = |level: u32| self.levels.get(level as usize).map(|level| level.count);
+        count(self.first).zip(count(self.last))
     }
 
     /// All with their counts, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, MemberIx)> + '_ {
-        self.levels.iter().flat_map(|(&count, level)| {
-            members(level.bits.iter().copied()).map(move |member| (count, member))
+        self.upwards().flat_map(|(level, words)| {
+            members(words.iter().copied()).map(move |member| (level.count, member))
         })
     }
 
@@ -48,45 +71,85 @@ impl SortedMembers {
         fewer_than: usize,
         meets: impl Fn(MemberIx) -> bool,
     ) -> Option<MemberIx> {
-        let mut levels = self.levels.iter().take_while(|&(&count, _)| count < fewer_than);
-        levels.find_map(|(_, level)| {
-            members(level.bits.iter().zip(among).map(|(one, other)| one & other))
-                .find(|&member| meets(member))
+        let mut levels = self.upwards().take_while(|(level, _)| level.count < fewer_than);
+        levels.find_map(|(_, words)| {
+            members(words.iter().zip(among).map(|(one, other)| one & other)).find(|&member| meets(member))
         })
     }
 
     /// Gives a member one more partition.
     pub(crate) fn up(&mut self, member: MemberIx) {
-        if let Some(count) = self.take(member) {
-            self.put(member, count + 1);
-        }
+        let level = self.level_of[member];
+        let Some(&LoadLevel { count, after, .. }) = self.levels.get(level as usize) else { return };
+        let is_there = self.levels.get(after as usize).is_some_and(|after| after.count == count + 1);
+        let next = if is_there { after } else { self.insert(count + 1, level, after) };
+        self.put(next, member);
+        self.leave(level, member);
     }
 
     /// Takes one partition from a member.
     pub(crate) fn down(&mut self, member: MemberIx) {
-        if let Some(count) = self.take(member) {
-            self.put(member, count - 1);
+        let level = self.level_of[member];
+        let Some(&LoadLevel { count, before, .. }) = self.levels.get(level as usize) else { return };
+        let is_there = self.levels.get(before as usize).is_some_and(|before| before.count + 1 == count);
+        let next = if is_there { before } else { self.insert(count - 1, before, level) };
+        self.put(next, member);
+        self.leave(level, member);
+    }
+
+    fn put(&mut self, level: u32, member: MemberIx) {
+        self.level_of[member] = level;
+        self.levels[level as usize].members += 1;
+        self.bits[level as usize * self.words + member.place() / 64] |= 1 << (member.0 % 64);
+    }
+
+    fn leave(&mut self, level: u32, member: MemberIx) {
+        self.bits[level as usize * self.words + member.place() / 64] &= !(1 << (member.0 % 64));
+        let left = &mut self.levels[level as usize];
+        left.members -= 1;
+        if left.members == 0 {
+            let LoadLevel { before, after, .. } = *left;
+            self.link(before, after);
+            self.free.push(level);
         }
     }
 
-    fn put(&mut self, member: MemberIx, count: usize) {
-        let words = self.counts.len().div_ceil(64);
-        let level = self.levels.entry(count);
-        let level = level.or_insert_with(|| LoadLevel { members: 0, bits: vec![0; words] });
-        level.members += 1;
-        level.bits[member.place() / 64] |= 1 << (member.0 % 64);
-        self.counts[member] = Some(count);
+    /// A new level between two; an emptied one has no bits set.
+    fn insert(&mut self, count: usize, before: u32, after: u32) -> u32 {
+        let new = LoadLevel { count, members: 0, before: NONE, after: NONE };
+        let level = if let Some(level) = self.free.pop() {
+            self.levels[level as usize] = new;
+            level
+        } else {
+            self.levels.push(new);
+            self.bits.resize(self.levels.len() * self.words, 0);
+            u32::try_from(self.levels.len() - 1).unwrap_or(NONE)
+        };
+        self.link(before, level);
+        self.link(level, after);
+        level
     }
 
-    fn take(&mut self, member: MemberIx) -> Option<usize> {
-        let count = self.counts[member].take()?;
-        let Entry::Occupied(mut level) = self.levels.entry(count) else { return None };
-        level.get_mut().bits[member.place() / 64] &= !(1 << (member.0 % 64));
-        level.get_mut().members -= 1;
-        if level.get().members == 0 {
-            level.remove();
+    fn link(&mut self, before: u32, after: u32) {
+        match self.levels.get_mut(before as usize) {
+            Some(level) => level.after = after,
+            None => self.first = after,
         }
-        Some(count)
+        match self.levels.get_mut(after as usize) {
+            Some(level) => level.before = before,
+            None => self.last = before,
+        }
+    }
+
+    /// The levels from the smallest count on, with their members' bits.
+    fn upwards(&self) -> impl Iterator<Item = (&LoadLevel, &[u64])> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let place = next as usize;
+            let level = self.levels.get(place)?;
+            next = level.after;
+            Some((level, &self.bits[place * self.words..(place + 1) * self.words]))
+        })
     }
 }
 

@@ -6,6 +6,8 @@ use crate::index::MemberIx;
 #[derive(Default)]
 pub(super) struct Loads {
     sorted: Vec<MemberIx>,
+    /// The position of each load's members while sorting.
+    places: Vec<usize>,
     /// How many members at the front are being filled up to the next level.
     least_end: usize,
     least_level: i32,
@@ -23,9 +25,14 @@ impl Loads {
     /// Takes a topic's members, sorted by number, and sorts them by load, then by number.
     pub(super) fn begin(&mut self, members: &[MemberIx], loads: &[i32]) {
         let (least, most) = bounds(members, loads);
+        let levels = usize::try_from(most - least).unwrap_or(0) + 1;
         self.sorted.clear();
-        self.sorted.extend_from_slice(members);
-        self.sorted.sort_by_key(|&member| loads[member]);
+        if levels <= 2 * members.len() {
+            self.sort_by_counting(members, loads, least, levels);
+        } else {
+            self.sorted.extend_from_slice(members);
+            self.sorted.sort_by_key(|&member| loads[member]);
+        }
         (self.least_end, self.least_level, self.least_next) = (0, least - 1, 0);
         (self.most_start, self.most_end) = (members.len(), members.len());
         (self.most_level, self.most_next) = (most + 1, members.len());
@@ -41,6 +48,24 @@ impl Loads {
             self.begin(members, loads);
         } else {
             (self.least_end, self.least_level, self.least_next) = (0, least - 1, 0);
+        }
+    }
+
+    fn sort_by_counting(&mut self, members: &[MemberIx], loads: &[i32], least: i32, levels: usize) {
+        let level = |member: MemberIx| usize::try_from(loads[member] - least).unwrap_or(0);
+        self.places.clear();
+        self.places.resize(levels + 1, 0);
+        for &member in members {
+            self.places[level(member) + 1] += 1;
+        }
+        for place in 1..=levels {
+            self.places[place] += self.places[place - 1];
+        }
+        self.sorted.resize(members.len(), MemberIx::NONE);
+        for &member in members {
+            let place = &mut self.places[level(member)];
+            self.sorted[*place] = member;
+            *place += 1;
         }
     }
 
