@@ -371,7 +371,7 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         actions.push((at, if number % 2 == 0 { Action::Leave(member, None) } else { join(member) }));
     }
     let script = Script {
-        protocol: Protocol::Classic(classic::Config::default()),
+        protocol: Protocol::Classic(classic::ClassicGroupConfig::default()),
         topics: names.topics.iter().map(|name| (name.as_str().into(), Some(size.1))).collect(),
         clients: names.members.iter().map(|name| name.as_str().into()).collect(),
         latency_ms: 10,

@@ -8,15 +8,15 @@ use pyo3::types::PyDict;
 use crate::error::{BoundaryError, detached};
 use crate::items::{by_name, from_items, item, same, text, to_items};
 
-type ClassicRequest = classic::Request<String, String>;
+type ClassicRequest = classic::ClassicGroupRequest<String, String>;
 
 from_items! {
     /// The settings of the coordinator for groups of the classic protocol.
-    PythonClassicConfig: classic::Config {
+    PythonClassicConfig: classic::ClassicGroupConfig {
         initial_rebalance_delay_ms, min_session_timeout_ms, max_session_timeout_ms, max_size
     }
     /// The settings of the coordinator for groups of KIP-848's protocol.
-    PythonConsumerConfig: consumer::Config {
+    PythonConsumerConfig: consumer::ConsumerGroupConfig {
         session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors
     }
     /// A `JoinGroup`.
@@ -60,7 +60,10 @@ fn classic_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<ClassicReq
 }
 
 /// An answer as a dict with the fields of the answers to all requests. A field that an answer does not have is null.
-fn classic_answer(py: Python<'_>, effect: classic::Effect<String, String>) -> PyResult<Bound<'_, PyDict>> {
+fn classic_answer(
+    py: Python<'_>,
+    effect: classic::ClassicGroupEffect<String, String>,
+) -> PyResult<Bound<'_, PyDict>> {
     let (classic::Response::Joined(classic::Joined { code, .. })
     | classic::Response::Synced { code, .. }
     | classic::Response::Left(code, _)
@@ -92,14 +95,14 @@ fn classic_answer(py: Python<'_>, effect: classic::Effect<String, String>) -> Py
 
 /// A group of the classic protocol.
 #[pyclass(frozen, module = "partwright._core")]
-pub(crate) struct ClassicGroup(classic::Group<String, String>);
+pub(crate) struct ClassicGroup(classic::ClassicGroup<String, String>);
 
 #[pymethods]
 impl ClassicGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
     fn new(config: PythonClassicConfig) -> Self {
-        Self(classic::Group::new(config.0))
+        Self(classic::ClassicGroup::new(config.0))
     }
 
     /// The group after an event, and the answers sent since the last one.
@@ -110,7 +113,7 @@ impl ClassicGroup {
         kind: &str,
         fields: &Bound<'py, PyAny>,
     ) -> PyResult<(Self, Vec<Bound<'py, PyDict>>)> {
-        let event = classic::Event { at: at_ms, tag, request: classic_request(kind, fields)? };
+        let event = classic::ClassicGroupEvent { at: at_ms, tag, request: classic_request(kind, fields)? };
         let (group, effects) = self.0.clone().step(event);
         let answers = effects.into_iter().map(|effect| classic_answer(fields.py(), effect));
         Ok((Self(group), answers.collect::<PyResult<_>>()?))
@@ -129,23 +132,27 @@ impl ClassicGroup {
     }
 }
 
-fn consumer_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<consumer::Request> {
+fn consumer_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<consumer::ConsumerGroupRequest> {
     Ok(match kind {
-        "heartbeat" => consumer::Request::Heartbeat(fields.extract::<PythonHeartbeat>()?.0),
+        "heartbeat" => consumer::ConsumerGroupRequest::Heartbeat(fields.extract::<PythonHeartbeat>()?.0),
         "commit" => {
             let member = text(&fields.get_item("member")?)?;
-            consumer::Request::Commit(member, item(fields, "epoch")?, item(fields, "partitions")?)
+            consumer::ConsumerGroupRequest::Commit(
+                member,
+                item(fields, "epoch")?,
+                item(fields, "partitions")?,
+            )
         }
-        "topics" => consumer::Request::Topics(by_name(&fields.get_item("topics")?)?),
-        "move" => consumer::Request::Move,
-        "wait" => consumer::Request::Wait,
+        "topics" => consumer::ConsumerGroupRequest::Topics(by_name(&fields.get_item("topics")?)?),
+        "move" => consumer::ConsumerGroupRequest::Move,
+        "wait" => consumer::ConsumerGroupRequest::Wait,
         _ => return unknown(kind),
     })
 }
 
 /// A group of KIP-848's protocol.
 #[pyclass(frozen, module = "partwright._core")]
-pub(crate) struct ConsumerGroup(consumer::Group);
+pub(crate) struct ConsumerGroup(consumer::ConsumerGroup);
 
 #[pymethods]
 impl ConsumerGroup {
@@ -153,7 +160,7 @@ impl ConsumerGroup {
     #[new]
     fn new(config: PythonConsumerConfig) -> Result<Self, BoundaryError> {
         config.0.assignors.iter().try_for_each(|assignor| consumer::check_assignor(assignor))?;
-        Ok(Self(consumer::Group::new(config.0)))
+        Ok(Self(consumer::ConsumerGroup::new(config.0)))
     }
 
     /// The group after an event, and the answers sent since the last one.
@@ -165,9 +172,9 @@ impl ConsumerGroup {
         fields: &Bound<'py, PyAny>,
     ) -> Result<(Self, Vec<Bound<'py, PyDict>>), BoundaryError> {
         let py = fields.py();
-        let event = consumer::Event { at: at_ms, tag, request: consumer_request(kind, fields)? };
+        let event = consumer::ConsumerGroupEvent { at: at_ms, tag, request: consumer_request(kind, fields)? };
         let (group, effects) = detached(py, || self.0.clone().step(event))?;
-        let answer = |effect: consumer::Effect| -> PyResult<_> {
+        let answer = |effect: consumer::ConsumerGroupEffect| -> PyResult<_> {
             Ok(to_items!(py, {
                 at_ms: effect.at, tag: effect.tag, error: effect.code.name(), epoch: effect.epoch,
                 assignment: effect.assignment,
@@ -178,7 +185,7 @@ impl ConsumerGroup {
 
     /// The present state of the group.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let member = |(id, member): (&Name, &consumer::Member)| -> PyResult<_> {
+        let member = |(id, member): (&Name, &consumer::ConsumerGroupMember)| -> PyResult<_> {
             Ok(to_items!(py, {
                 id: &**id, epoch: member.epoch, previous_epoch: member.previous_epoch, state: member.state.name(),
                 assigned: member.assigned.places().collect::<Vec<_>>(),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::super::error_code::Code;
-use super::state::{NEW_MEMBER_JOIN_TIMEOUT_MS, Timer};
-use super::{Group, Join, Joined, Member, Phase, Response};
+use super::state::{ClassicGroupTimer, NEW_MEMBER_JOIN_TIMEOUT_MS};
+use super::{ClassicGroup, ClassicGroupMember, Join, Joined, Phase, Response};
 use crate::interned::{Id, Name};
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// `GroupCoordinatorService.joinGroup` and `classicGroupJoin`.
     pub(super) fn join(&mut self, join: Join<M>, at: i64, tag: u32) {
         let limits = self.config.min_session_timeout_ms..=self.config.max_session_timeout_ms;
@@ -69,7 +69,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             None if join.instance.is_none() && join.requires_id => {
                 let id = self.names.number(&join.new_id);
                 self.pending.insert(id);
-                self.timers.set(Timer::Session(id), at + join.session_timeout_ms);
+                self.timers.set(ClassicGroupTimer::Session(id), at + join.session_timeout_ms);
                 self.refuse_join(&join.new_id, Code::MemberIdRequired, at, tag);
             }
             None => {
@@ -153,7 +153,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.statics.insert(instance.clone(), id);
         }
         self.lead_if_nobody_does(id);
-        let member = Member {
+        let member = ClassicGroupMember {
             instance: join.instance,
             session_timeout_ms: join.session_timeout_ms,
             rebalance_timeout_ms: join.rebalance_timeout_ms,
@@ -168,7 +168,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.members.put(id, &name, member);
         self.awaiting_join += 1;
         self.pending.remove(&id);
-        self.timers.set(Timer::Session(id), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
+        self.timers.set(ClassicGroupTimer::Session(id), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
         self.rebalance_or_complete(|| format!("{name} joined"), at);
     }
 
@@ -237,7 +237,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             if let Some(instance) = &member.instance {
                 self.statics.insert(instance.clone(), new);
             }
-            self.members.put(new, self.names.name(new), Member { is_new: false, ..member });
+            self.members.put(new, self.names.name(new), ClassicGroupMember { is_new: false, ..member });
         }
         self.lead_as_replaced(old, new);
     }

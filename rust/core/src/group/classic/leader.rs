@@ -1,9 +1,9 @@
 //! Who leads a classic group, by `ClassicGroup`: the first member to join, until it leaves or misses a rebalance.
 
-use super::Group;
+use super::ClassicGroup;
 use crate::interned::{Id, Name};
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// The leader's id.
     pub fn leader(&self) -> Option<&Name> {
         self.leader.map(|id| self.names.name(id))

@@ -1,11 +1,11 @@
 //! `LeaveGroup`: members that announce that they leave.
 
 use super::super::error_code::Code;
-use super::state::Timer;
-use super::{Group, Phase, Response};
+use super::state::ClassicGroupTimer;
+use super::{ClassicGroup, Phase, Response};
 use crate::interned::Name;
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// `classicGroupLeave`: members by ID, static ones also by only their `group.instance.id`.
     pub(super) fn leave(&mut self, leaving: &[(Name, Option<String>)], at: i64, tag: u32) {
         if !self.made {
@@ -44,7 +44,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         };
         match known {
             Ok(known) => {
-                self.timers.cancel(&Timer::Session(known));
+                self.timers.cancel(&ClassicGroupTimer::Session(known));
                 self.put_out(known, at);
                 Code::None
             }

@@ -11,7 +11,7 @@ mod rebalance;
 mod state;
 mod sync;
 
-pub use state::{Config, Member, Phase};
+pub use state::{ClassicGroupConfig, ClassicGroupMember, Phase};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use super::timers::Timers;
 use super::{Map, Set};
 use crate::interned::{Id, Name, Names};
 use crate::java::changing_hash_map::ChangingHashMap;
-use state::Timer;
+use state::ClassicGroupTimer;
 
 /// A member's request to its coordinator, and its time.
 #[derive(Clone, Debug)]
-pub struct Event<M, A> {
+pub struct ClassicGroupEvent<M, A> {
     /// The time, in milliseconds; never before the previous event.
     pub at: i64,
     /// Identifies the answer.
     pub tag: u32,
     /// The request.
-    pub request: Request<M, A>,
+    pub request: ClassicGroupRequest<M, A>,
 }
 
 /// The requests of the classic protocol.
 #[derive(Clone, Debug)]
-pub enum Request<M, A> {
+pub enum ClassicGroupRequest<M, A> {
     /// `JoinGroup`.
     Join(Join<M>),
     /// `SyncGroup`.
@@ -60,7 +60,7 @@ pub enum Request<M, A> {
     Move,
 }
 
-impl<M, A> Request<M, A> {
+impl<M, A> ClassicGroupRequest<M, A> {
     /// What a broker answers that does not coordinate the group.
     pub(super) fn refused(&self) -> Response<M, A> {
         let code = Code::NotCoordinator;
@@ -109,7 +109,7 @@ pub struct Sender {
 
 /// An answer, and its time.
 #[derive(Clone, Debug)]
-pub struct Effect<M, A> {
+pub struct ClassicGroupEffect<M, A> {
     /// The time.
     pub at: i64,
     /// The request's.
@@ -174,8 +174,8 @@ impl<M> Joined<M> {
 
 /// The group.
 #[derive(Clone, Debug)]
-pub struct Group<M, A> {
-    pub(super) config: Config,
+pub struct ClassicGroup<M, A> {
+    pub(super) config: ClassicGroupConfig,
     phase: Phase,
     previous: Phase,
     generation: i32,
@@ -183,7 +183,7 @@ pub struct Group<M, A> {
     leader: Option<Id>,
     /// All that ever were members, or got an ID to join with.
     names: Names,
-    members: ChangingHashMap<Member<M, A>>,
+    members: ChangingHashMap<ClassicGroupMember<M, A>>,
     statics: Map<String, Id>,
     pending: Set<Id>,
     pending_sync: Set<Id>,
@@ -192,13 +192,13 @@ pub struct Group<M, A> {
     supported: BTreeMap<Name, usize>,
     new_member_added: bool,
     made: bool,
-    timers: Timers<Timer>,
+    timers: Timers<ClassicGroupTimer>,
     /// For a first rebalance that waits for others: how long it waits, and how much longer it may.
     initial: Option<(i64, i64)>,
     /// The generation whose `SyncGroup`s are awaited.
     sync_generation: i32,
     written: WrittenState<M, A>,
-    effects: Vec<Effect<M, A>>,
+    effects: Vec<ClassicGroupEffect<M, A>>,
     /// Why the last rebalance began, in Kafka's own words.
     reason: String,
 }
@@ -209,13 +209,13 @@ struct WrittenState<M, A> {
     generation: i32,
     protocol: Option<Name>,
     leader: Option<Id>,
-    members: Vec<(Id, Member<M, A>)>,
+    members: Vec<(Id, ClassicGroupMember<M, A>)>,
 }
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// A group that nobody has joined yet.
     #[must_use]
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: ClassicGroupConfig) -> Self {
         Self {
             config,
             phase: Phase::Empty,
@@ -244,27 +244,27 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// The group after an event, and the answers until then. All timers that are due by the event's time fire, before
     /// the event and after it.
     #[must_use]
-    pub fn step(mut self, event: Event<M, A>) -> (Self, Vec<Effect<M, A>>) {
+    pub fn step(mut self, event: ClassicGroupEvent<M, A>) -> (Self, Vec<ClassicGroupEffect<M, A>>) {
         self.apply(event);
         let effects = std::mem::take(&mut self.effects);
         (self, effects)
     }
 
     /// The same in place, for playing a whole life; the answers wait to be taken.
-    pub(super) fn apply(&mut self, event: Event<M, A>) {
-        let Event { at, tag, request } = event;
+    pub(super) fn apply(&mut self, event: ClassicGroupEvent<M, A>) {
+        let ClassicGroupEvent { at, tag, request } = event;
         self.fire_due(at);
         match request {
-            Request::Join(join) => self.join(join, at, tag),
-            Request::Sync { sender, protocol, assignments } => {
+            ClassicGroupRequest::Join(join) => self.join(join, at, tag),
+            ClassicGroupRequest::Sync { sender, protocol, assignments } => {
                 self.sync(&sender, protocol.as_deref(), assignments, at, tag);
             }
-            Request::Heartbeat(sender) => {
+            ClassicGroupRequest::Heartbeat(sender) => {
                 let code = self.heartbeat(&sender, at);
                 self.answer(at, tag, Response::Done(code));
             }
-            Request::Leave(leaving) => self.leave(&leaving, at, tag),
-            Request::Commit(sender) => {
+            ClassicGroupRequest::Leave(leaving) => self.leave(&leaving, at, tag),
+            ClassicGroupRequest::Commit(sender) => {
                 let code = self.validate_commit(&sender);
                 // A consumer that assigns itself also commits to a group.
                 self.made |= code == Code::None;
@@ -276,15 +276,15 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 }
                 self.answer(at, tag, Response::Done(code));
             }
-            Request::Wait => {}
-            Request::Move => self.reload(at),
+            ClassicGroupRequest::Wait => {}
+            ClassicGroupRequest::Move => self.reload(at),
         }
         // Timers that the request set to no delay at all.
         self.fire_due(at);
     }
 
     /// The answers since the last call.
-    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect<M, A>> {
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, ClassicGroupEffect<M, A>> {
         self.effects.drain(..)
     }
 
@@ -300,6 +300,6 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     fn answer(&mut self, at: i64, tag: u32, answer: Response<M, A>) {
-        self.effects.push(Effect { at, tag, answer });
+        self.effects.push(ClassicGroupEffect { at, tag, answer });
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::java::hash_map::walk_names;
 
 use super::super::error_code::Code;
-use super::state::Timer;
-use super::{Group, Joined, Phase, WrittenState};
+use super::state::ClassicGroupTimer;
+use super::{ClassicGroup, Joined, Phase, WrittenState};
 use crate::interned::{Id, Name};
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// `maybePrepareRebalanceOrCompleteJoin`.
     pub(super) fn rebalance_or_complete(&mut self, why: impl FnOnce() -> String, at: i64) {
         match self.phase {
@@ -31,13 +31,13 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             }
         }
         self.pending_sync.clear();
-        self.timers.cancel(&Timer::Sync);
+        self.timers.cancel(&ClassicGroupTimer::Sync);
         let first = self.phase == Phase::Empty;
         if first {
             let delay_ms = self.config.initial_rebalance_delay_ms;
             let remaining_ms = (self.longest_rebalance_timeout_ms() - delay_ms).max(0);
             self.initial = Some((delay_ms, remaining_ms));
-            self.timers.set(Timer::Join, at + delay_ms);
+            self.timers.set(ClassicGroupTimer::Join, at + delay_ms);
         }
         self.go(Phase::PreparingRebalance);
         self.reason = why;
@@ -53,7 +53,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     fn wait_for_joins(&mut self, at: i64) {
         self.initial = None;
-        self.timers.set(Timer::Join, at + self.longest_rebalance_timeout_ms());
+        self.timers.set(ClassicGroupTimer::Join, at + self.longest_rebalance_timeout_ms());
     }
 
     /// `maybeCompleteJoinPhase`.
@@ -66,18 +66,18 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// `completeClassicGroupJoin`: the next generation, without members that have not come back.
     pub(super) fn complete(&mut self, at: i64) {
-        self.timers.cancel(&Timer::Join);
+        self.timers.cancel(&ClassicGroupTimer::Join);
         self.members.settle();
         let walk = self.members.walk();
         let late: Vec<Id> = walk.iter().copied().filter(|&id| self.is_late(id)).collect();
         for id in late {
             self.remove(id);
-            self.timers.cancel(&Timer::Session(id));
+            self.timers.cancel(&ClassicGroupTimer::Session(id));
         }
         if !self.elect() && !self.members.is_empty() {
             // The remaining ones are static members, for which only the session decides. With a timeout of 0, Kafka
             // retries at once until its clock moves on: here a millisecond later.
-            self.timers.set(Timer::Join, at + self.longest_rebalance_timeout_ms().max(1));
+            self.timers.set(ClassicGroupTimer::Join, at + self.longest_rebalance_timeout_ms().max(1));
             return;
         }
         self.generation += 1;
@@ -102,7 +102,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.pending_sync.insert(id);
         }
         self.sync_generation = self.generation;
-        self.timers.set(Timer::Sync, at + self.longest_rebalance_timeout_ms());
+        self.timers.set(ClassicGroupTimer::Sync, at + self.longest_rebalance_timeout_ms());
     }
 
     /// Whether a member is removed for not having joined; never a static one.
@@ -130,19 +130,19 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// The effect of a timer.
-    pub(super) fn fire(&mut self, timer: Timer, at: i64) {
+    pub(super) fn fire(&mut self, timer: ClassicGroupTimer, at: i64) {
         match timer {
-            Timer::Join => match self.initial.take() {
+            ClassicGroupTimer::Join => match self.initial.take() {
                 Some((delay_ms, remaining_ms)) if self.new_member_added && remaining_ms != 0 => {
                     self.new_member_added = false;
                     let next_ms = self.config.initial_rebalance_delay_ms.min(remaining_ms);
                     self.initial = Some((next_ms, (remaining_ms - delay_ms).max(0)));
-                    self.timers.set(Timer::Join, at + next_ms);
+                    self.timers.set(ClassicGroupTimer::Join, at + next_ms);
                 }
                 _ => self.complete(at),
             },
-            Timer::Sync => self.expire_sync(at),
-            Timer::Session(id) => self.expire_session(id, at),
+            ClassicGroupTimer::Sync => self.expire_sync(at),
+            ClassicGroupTimer::Session(id) => self.expire_session(id, at),
         }
     }
 
@@ -156,7 +156,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         late.sort_unstable_by_key(|&id| self.names.name(id));
         for &id in &late {
             self.remove(id);
-            self.timers.cancel(&Timer::Session(id));
+            self.timers.cancel(&ClassicGroupTimer::Session(id));
         }
         let names: Vec<_> = late.iter().map(|&id| &**self.names.name(id)).collect();
         self.prepare(format!("{} did not ask for an assignment", names.join(", ")), at);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::super::error_code::Code;
-use super::{Group, Response, Sender};
+use super::{ClassicGroup, Response, Sender};
 use crate::interned::{Id, Name};
 use crate::names::named;
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
+pub struct ClassicGroupConfig {
     /// `group.initial.rebalance.delay.ms`.
     pub initial_rebalance_delay_ms: i64,
     /// `group.min.session.timeout.ms`.
@@ -20,7 +20,7 @@ pub struct Config {
     pub max_size: usize,
 }
 
-impl Default for Config {
+impl Default for ClassicGroupConfig {
     fn default() -> Self {
         Self {
             initial_rebalance_delay_ms: 3_000,
@@ -53,7 +53,7 @@ named! {
 
 /// A member of the group.
 #[derive(Clone, Debug)]
-pub struct Member<M, A> {
+pub struct ClassicGroupMember<M, A> {
     /// `group.instance.id`.
     pub instance: Option<String>,
     pub(super) session_timeout_ms: i64,
@@ -66,7 +66,7 @@ pub struct Member<M, A> {
     pub(super) is_new: bool,
 }
 
-impl<M: Clone + PartialEq, A> Member<M, A> {
+impl<M: Clone + PartialEq, A> ClassicGroupMember<M, A> {
     /// The member's data for the chosen assignor.
     pub(super) fn metadata(&self, protocol: &str) -> Option<M> {
         self.protocols.iter().find(|(name, _)| &**name == protocol).map(|(_, metadata)| metadata.clone())
@@ -75,7 +75,7 @@ impl<M: Clone + PartialEq, A> Member<M, A> {
 
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Timer {
+pub(super) enum ClassicGroupTimer {
     /// The rebalance continues without those that have not joined.
     Join,
     /// Members that have not asked for their assignment are removed.
@@ -84,7 +84,7 @@ pub(super) enum Timer {
     Session(Id),
 }
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// Whether anybody ever asked for the group.
     pub fn exists(&self) -> bool {
         self.made
@@ -125,7 +125,10 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         let phase = matches!(self.phase, Phase::Stable | Phase::PreparingRebalance);
         if let Some(id) = self.names.find(member).filter(|_| phase)
             && let Some(timeout_ms) = self.members.get(id).map(|member| member.session_timeout_ms)
-            && self.timers.waits_until(&Timer::Session(id)).is_some_and(|until| until < at + timeout_ms)
+            && self
+                .timers
+                .waits_until(&ClassicGroupTimer::Session(id))
+                .is_some_and(|until| until < at + timeout_ms)
         {
             self.put_session_off(id, at);
         }
@@ -194,7 +197,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// Restarts a member's session.
     pub(super) fn put_session_off(&mut self, id: Id, at: i64) {
         if let Some(member) = self.members.get(id) {
-            self.timers.set(Timer::Session(id), at + member.session_timeout_ms);
+            self.timers.set(ClassicGroupTimer::Session(id), at + member.session_timeout_ms);
         }
     }
 

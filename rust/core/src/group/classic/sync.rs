@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::super::error_code::Code;
-use super::state::Timer;
-use super::{Group, Joined, Phase, Response, Sender, WrittenState};
+use super::state::ClassicGroupTimer;
+use super::{ClassicGroup, Joined, Phase, Response, Sender, WrittenState};
 use crate::counted;
 use crate::interned::{Id, Name};
 use crate::java::changing_hash_map::ChangingHashMap;
 
-impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// `classicGroupSync`: the leader brings everybody's assignment, and the others wait for it.
     pub(super) fn sync(
         &mut self,
@@ -62,7 +62,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     fn has_synced(&mut self, id: Id) {
         self.pending_sync.remove(&id);
         if self.pending_sync.is_empty() {
-            self.timers.cancel(&Timer::Sync);
+            self.timers.cancel(&ClassicGroupTimer::Sync);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::error_code::Code;
 use super::super::timers::Timers;
 use super::member::State;
-use super::{Effect, Group, Heartbeat, Member, Place, Timer};
+use super::{ConsumerGroup, ConsumerGroupEffect, ConsumerGroupMember, ConsumerGroupTimer, Heartbeat, Place};
 use crate::Result;
 use crate::interned::Name;
 
@@ -13,7 +13,7 @@ use crate::interned::Name;
 pub(super) const LEAVES_FOR_A_WHILE: i32 = -2;
 const LEAVES: i32 = -1;
 
-impl Group {
+impl ConsumerGroup {
     /// `consumerGroupHeartbeat`.
     pub(super) fn heartbeat(&mut self, request: &Heartbeat, at: i64, tag: u32) -> Result<()> {
         if is_invalid(request) {
@@ -34,8 +34,11 @@ impl Group {
             return Ok(());
         }
         if let Some(epoch) = self.nothing_new(request) {
-            self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
-            self.effects.push(Effect { at, tag, code: Code::None, epoch, assignment: None });
+            self.timers.set(
+                ConsumerGroupTimer::Session(Arc::clone(&request.member)),
+                at + self.config.session_timeout_ms,
+            );
+            self.effects.push(ConsumerGroupEffect { at, tag, code: Code::None, epoch, assignment: None });
             return Ok(());
         }
         let (member, replaced) = match self.member_of(request) {
@@ -50,7 +53,8 @@ impl Group {
         let mut left_behind = Vec::new();
         if let Some(old) = &replaced {
             // A member that already has an ID and takes another one's place keeps what it had until it is done.
-            left_behind.extend(self.members.get(&request.member).into_iter().flat_map(Member::places));
+            left_behind
+                .extend(self.members.get(&request.member).into_iter().flat_map(ConsumerGroupMember::places));
             self.replace(old, &request.member, &member);
         }
         let before = member.clone();
@@ -93,7 +97,7 @@ impl Group {
             for place in left_behind {
                 self.taken.remove(&place);
             }
-            self.take_over(&request.member, &Member::default(), &member);
+            self.take_over(&request.member, &ConsumerGroupMember::default(), &member);
         }
         self.keep(&request.member, member.clone());
         if let Some(old) = &replaced {
@@ -102,12 +106,15 @@ impl Group {
         if comes || replaced.as_ref() == Some(&request.member) {
             self.order.put(&request.member);
         }
-        self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
+        self.timers.set(
+            ConsumerGroupTimer::Session(Arc::clone(&request.member)),
+            at + self.config.session_timeout_ms,
+        );
         let full =
             request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
         let is_due = request.epoch == 0 || full || !member.assigned.places().eq(before.assigned.places());
         let assignment = is_due.then(|| member.assigned.places().collect());
-        self.effects.push(Effect { at, tag, code: Code::None, epoch: member.epoch, assignment });
+        self.effects.push(ConsumerGroupEffect { at, tag, code: Code::None, epoch: member.epoch, assignment });
         Ok(())
     }
 
@@ -133,7 +140,10 @@ impl Group {
     }
 
     /// The requesting member as it was, and the one whose `group.instance.id` it takes over.
-    fn member_of(&self, request: &Heartbeat) -> std::result::Result<(Member, Option<Name>), Code> {
+    fn member_of(
+        &self,
+        request: &Heartbeat,
+    ) -> std::result::Result<(ConsumerGroupMember, Option<Name>), Code> {
         let known = self.members.get(&request.member);
         let returns = request.instance.as_ref().is_some_and(|instance| self.statics.contains_key(instance));
         if self.members.len() >= self.config.max_size && known.is_none() && !returns {
@@ -147,7 +157,7 @@ impl Group {
                 if held.epoch != LEAVES_FOR_A_WHILE {
                     return Err(Code::UnreleasedInstanceId);
                 }
-                let back = Member { epoch: 0, previous_epoch: 0, ..held };
+                let back = ConsumerGroupMember { epoch: 0, previous_epoch: 0, ..held };
                 return Ok((back, Some(Arc::clone(holder))));
             }
             (Some(_), None) if !joins => return Err(Code::UnknownMemberId),
@@ -155,7 +165,11 @@ impl Group {
             _ => {}
         }
         let Some(member) = known else {
-            return if joins { Ok((Member::default(), None)) } else { Err(Code::UnknownMemberId) };
+            return if joins {
+                Ok((ConsumerGroupMember::default(), None))
+            } else {
+                Err(Code::UnknownMemberId)
+            };
         };
         let owned = |owned: &Vec<Place>| owned.iter().all(|&place| member.assigned.has(place));
         let lost_answer = request.epoch == member.previous_epoch && request.owned.as_ref().is_some_and(owned);
@@ -167,7 +181,7 @@ impl Group {
     }
 
     /// A static member is back under a new ID, with everything that it had.
-    fn replace(&mut self, old: &Name, new: &Name, member: &Member) {
+    fn replace(&mut self, old: &Name, new: &Name, member: &ConsumerGroupMember) {
         let target = self.target.remove(old).unwrap_or_default();
         if old != new {
             self.forget(old);
@@ -177,9 +191,9 @@ impl Group {
     }
 
     /// Puts a member into the group as it is now, and marks what it holds as taken.
-    pub(super) fn keep(&mut self, name: &Name, member: Member) {
+    pub(super) fn keep(&mut self, name: &Name, member: ConsumerGroupMember) {
         let Some(kept) = self.members.get_mut(name) else {
-            self.take_over(name, &Member::default(), &member);
+            self.take_over(name, &ConsumerGroupMember::default(), &member);
             self.count(&member.topics, member.assignor.as_deref(), true);
             self.name(name, &member);
             self.members.insert(Arc::clone(name), member);
@@ -200,14 +214,14 @@ impl Group {
     }
 
     /// Notes a static member's ID.
-    fn name(&mut self, name: &Name, member: &Member) {
+    fn name(&mut self, name: &Name, member: &ConsumerGroupMember) {
         if let Some(instance) = &member.instance {
             self.statics.insert(instance.clone(), Arc::clone(name));
         }
     }
 
     /// `maybeUpdatePartitionEpoch`: what a member held becomes free, and what it holds becomes taken.
-    fn take_over(&mut self, name: &Name, before: &Member, member: &Member) {
+    fn take_over(&mut self, name: &Name, before: &ConsumerGroupMember, member: &ConsumerGroupMember) {
         for place in before.places() {
             self.taken.remove(&place);
         }
@@ -278,12 +292,14 @@ impl Group {
         self.timers = Timers::default();
         self.asked_in.clear();
         for name in self.order.walk() {
-            self.timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
+            self.timers
+                .set(ConsumerGroupTimer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
             if let Some(member) = self.members.get(name)
                 && member.state == State::UnrevokedPartitions
             {
                 self.asked_in.insert(Arc::clone(name), member.epoch);
-                self.timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
+                self.timers
+                    .set(ConsumerGroupTimer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
             }
         }
     }

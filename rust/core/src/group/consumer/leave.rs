@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::super::error_code::Code;
 use super::heartbeat::LEAVES_FOR_A_WHILE;
-use super::{Effect, Group, Heartbeat, HeldPartitions, Timer};
+use super::{ConsumerGroup, ConsumerGroupEffect, ConsumerGroupTimer, Heartbeat, HeldPartitions};
 use crate::interned::Name;
 
-impl Group {
+impl ConsumerGroup {
     /// `consumerGroupLeave`.
     pub(super) fn leave(&mut self, request: &Heartbeat, at: i64, tag: u32) {
         if !self.made {
@@ -35,7 +35,7 @@ impl Group {
         } else {
             self.fence(&request.member, "left");
         }
-        self.effects.push(Effect { at, tag, code, epoch: request.epoch, assignment: None });
+        self.effects.push(ConsumerGroupEffect { at, tag, code, epoch: request.epoch, assignment: None });
     }
 
     /// `consumerGroupFenceMember`: the member is removed, and the others share what it had.
@@ -49,24 +49,24 @@ impl Group {
             (self.assignment_epoch, self.assigned_at) = (self.epoch, None);
         }
         self.reason = format!("{name} {why}");
-        self.timers.cancel(&Timer::Session(Arc::clone(name)));
-        self.timers.cancel(&Timer::Rebalance(Arc::clone(name)));
+        self.timers.cancel(&ConsumerGroupTimer::Session(Arc::clone(name)));
+        self.timers.cancel(&ConsumerGroupTimer::Rebalance(Arc::clone(name)));
     }
 
     /// The effect of a timer.
-    pub(super) fn fire(&mut self, timer: Timer) {
+    pub(super) fn fire(&mut self, timer: ConsumerGroupTimer) {
         match timer {
-            Timer::Session(name) if self.members.contains_key(&name) => {
+            ConsumerGroupTimer::Session(name) if self.members.contains_key(&name) => {
                 self.fence(&name, "sent no heartbeat in time");
             }
-            Timer::Rebalance(name) => {
+            ConsumerGroupTimer::Rebalance(name) => {
                 // A member that is in a later epoch has given them up.
                 let asked_in = self.asked_in.remove(&name);
                 if asked_in.is_some() && asked_in == self.members.get(&name).map(|member| member.epoch) {
                     self.fence(&name, "did not give up its partitions in time");
                 }
             }
-            Timer::Session(_) => {}
+            ConsumerGroupTimer::Session(_) => {}
         }
     }
 }

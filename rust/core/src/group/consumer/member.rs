@@ -64,7 +64,7 @@ impl FromIterator<(Place, i32)> for HeldPartitions {
 
 /// A member (`ConsumerGroupMember`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct ConsumerGroupMember {
     /// Its epoch.
     pub epoch: i32,
     /// The previous epoch, which it may still send if an answer was lost.
@@ -83,7 +83,7 @@ pub struct Member {
     pub revoking: HeldPartitions,
 }
 
-impl Default for Member {
+impl Default for ConsumerGroupMember {
     fn default() -> Self {
         Self {
             epoch: 0,
@@ -99,7 +99,7 @@ impl Default for Member {
     }
 }
 
-impl Member {
+impl ConsumerGroupMember {
     /// Whether it has reached the target assignment.
     pub(super) fn is_reconciled_to(&self, assignment_epoch: i32) -> bool {
         self.state == State::Stable && self.epoch == assignment_epoch

@@ -10,7 +10,7 @@ mod member;
 mod reconcile;
 mod target;
 
-pub use member::{HeldPartitions, Member, State};
+pub use member::{ConsumerGroupMember, HeldPartitions, State};
 use target::MemberTarget;
 pub use target::{ASSIGNORS, check_assignor};
 
@@ -33,7 +33,7 @@ pub type Place = (u32, i32);
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ConsumerGroupConfig {
     /// `group.consumer.session.timeout.ms`.
     pub session_timeout_ms: i64,
     /// `group.consumer.heartbeat.interval.ms`, which members receive.
@@ -46,7 +46,7 @@ pub struct Config {
     pub assignors: Vec<String>,
 }
 
-impl Default for Config {
+impl Default for ConsumerGroupConfig {
     fn default() -> Self {
         Self {
             session_timeout_ms: 45_000,
@@ -60,18 +60,18 @@ impl Default for Config {
 
 /// An event of a group, and its time.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ConsumerGroupEvent {
     /// The time, in milliseconds; never before the previous event.
     pub at: i64,
     /// Identifies the answer.
     pub tag: u32,
     /// The request.
-    pub request: Request,
+    pub request: ConsumerGroupRequest,
 }
 
 /// The requests.
 #[derive(Clone, Debug)]
-pub enum Request {
+pub enum ConsumerGroupRequest {
     /// `ConsumerGroupHeartbeat`.
     Heartbeat(Heartbeat),
     /// `OffsetCommit`: the member, the epoch that it knows, and the partitions that it commits, which are accepted or
@@ -109,7 +109,7 @@ pub struct Heartbeat {
 
 /// An answer, and its time.
 #[derive(Clone, Debug)]
-pub struct Effect {
+pub struct ConsumerGroupEffect {
     /// The time.
     pub at: i64,
     /// The request's.
@@ -124,18 +124,18 @@ pub struct Effect {
 
 /// The purpose of a timer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Timer {
+enum ConsumerGroupTimer {
     Session(Name),
     Rebalance(Name),
 }
 
 /// The group.
 #[derive(Clone, Debug, Default)]
-pub struct Group {
-    config: Config,
+pub struct ConsumerGroup {
+    config: ConsumerGroupConfig,
     topics: Vec<(Name, Option<u32>)>,
     topic_ids: Vec<TopicId>,
-    members: Map<Name, Member>,
+    members: Map<Name, ConsumerGroupMember>,
     /// The members in the order of the coordinator's map, which a request changes at its end.
     order: TimelineHashMap,
     statics: Map<String, Name>,
@@ -157,15 +157,15 @@ pub struct Group {
     made: bool,
     /// Whether a consumer that assigns itself has committed: then there is a group without a protocol.
     simple: bool,
-    timers: Timers<Timer>,
-    effects: Vec<Effect>,
+    timers: Timers<ConsumerGroupTimer>,
+    effects: Vec<ConsumerGroupEffect>,
     reason: String,
 }
 
-impl Group {
+impl ConsumerGroup {
     /// A group that nobody has joined yet.
     #[must_use]
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: ConsumerGroupConfig) -> Self {
         Self { config, epoch: FIRST_EPOCH, assignment_epoch: FIRST_EPOCH, stale: true, ..Self::default() }
     }
 
@@ -174,34 +174,34 @@ impl Group {
     /// # Errors
     ///
     /// Those of [`crate::assignors::Assignor::assign`].
-    pub fn step(mut self, event: Event) -> Result<(Self, Vec<Effect>)> {
+    pub fn step(mut self, event: ConsumerGroupEvent) -> Result<(Self, Vec<ConsumerGroupEffect>)> {
         self.apply(event)?;
         let effects = std::mem::take(&mut self.effects);
         Ok((self, effects))
     }
 
     /// The same in place, for playing a whole life; the answers wait to be taken.
-    pub(super) fn apply(&mut self, event: Event) -> Result<()> {
+    pub(super) fn apply(&mut self, event: ConsumerGroupEvent) -> Result<()> {
         while let Some((_, timer)) = self.timers.due(event.at) {
             self.fire(timer);
         }
-        let Event { at, tag, request } = event;
+        let ConsumerGroupEvent { at, tag, request } = event;
         match request {
-            Request::Heartbeat(heartbeat) => self.heartbeat(&heartbeat, at, tag)?,
-            Request::Commit(member, epoch, places) => {
+            ConsumerGroupRequest::Heartbeat(heartbeat) => self.heartbeat(&heartbeat, at, tag)?,
+            ConsumerGroupRequest::Commit(member, epoch, places) => {
                 let code = self.validate_commit(&member, epoch, &places);
                 self.simple |= !self.made && code == Code::None;
                 self.refuse(code, at, tag);
             }
-            Request::Topics(topics) => self.take_topics(topics),
-            Request::Wait => {}
-            Request::Move => self.reload(at),
+            ConsumerGroupRequest::Topics(topics) => self.take_topics(topics),
+            ConsumerGroupRequest::Wait => {}
+            ConsumerGroupRequest::Move => self.reload(at),
         }
         Ok(())
     }
 
     /// The answers since the last call.
-    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, ConsumerGroupEffect> {
         self.effects.drain(..)
     }
 
@@ -227,7 +227,7 @@ impl Group {
 
     /// `ConsumerGroup.ConsumerGroupState`.
     pub fn state(&self) -> &'static str {
-        let reconciled = |member: &Member| member.is_reconciled_to(self.assignment_epoch);
+        let reconciled = |member: &ConsumerGroupMember| member.is_reconciled_to(self.assignment_epoch);
         if self.members.is_empty() {
             "Empty"
         } else if self.epoch > self.assignment_epoch {
@@ -240,14 +240,14 @@ impl Group {
     }
 
     /// The members, in the order of their IDs.
-    pub fn members(&self) -> Vec<(&Name, &Member)> {
+    pub fn members(&self) -> Vec<(&Name, &ConsumerGroupMember)> {
         let mut members: Vec<_> = self.members.iter().collect();
         members.sort_unstable_by_key(|(name, _)| *name);
         members
     }
 
     /// A member.
-    pub fn member(&self, name: &str) -> Option<&Member> {
+    pub fn member(&self, name: &str) -> Option<&ConsumerGroupMember> {
         self.members.get(name)
     }
 
@@ -282,7 +282,7 @@ impl Group {
     }
 
     fn refuse(&mut self, code: Code, at: i64, tag: u32) {
-        self.effects.push(Effect { at, tag, code, epoch: 0, assignment: None });
+        self.effects.push(ConsumerGroupEffect { at, tag, code, epoch: 0, assignment: None });
     }
 
     /// Notes that the topics have changed: the next heartbeat looks at those that the group reads.
@@ -300,7 +300,7 @@ impl Group {
     }
 
     /// Whether a member subscribes to an existing topic.
-    fn is_read_by(&self, member: &Member, topic: u32) -> bool {
+    fn is_read_by(&self, member: &ConsumerGroupMember, topic: u32) -> bool {
         member.topics.binary_search(&topic).is_ok() && self.partitions(topic).is_some()
     }
 

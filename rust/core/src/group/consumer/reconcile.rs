@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::member::State;
-use super::{Group, Heartbeat, HeldPartitions, Member, Place, Timer};
+use super::{ConsumerGroup, ConsumerGroupMember, ConsumerGroupTimer, Heartbeat, HeldPartitions, Place};
 
-impl Group {
+impl ConsumerGroup {
     /// `maybeReconcile`.
     pub(super) fn reconcile(
         &mut self,
         request: &Heartbeat,
-        member: &mut Member,
+        member: &mut ConsumerGroupMember,
         changed: bool,
         has_target: bool,
         at: i64,
@@ -36,7 +36,7 @@ impl Group {
         if *member == before {
             return;
         }
-        let timer = Timer::Rebalance(Arc::clone(&request.member));
+        let timer = ConsumerGroupTimer::Rebalance(Arc::clone(&request.member));
         if member.state == State::UnrevokedPartitions {
             self.asked_in.insert(Arc::clone(&request.member), member.epoch);
             self.timers.set(timer, at + member.rebalance_timeout_ms);
@@ -46,7 +46,7 @@ impl Group {
     }
 
     /// `computeNextAssignment`: revoke first, then assign free partitions.
-    fn next(&self, request: &Heartbeat, member: &mut Member, has_target: bool) {
+    fn next(&self, request: &Heartbeat, member: &mut ConsumerGroupMember, has_target: bool) {
         let mut target = if has_target { self.target(&request.member).to_vec() } else { Vec::new() };
         target.retain(|&(topic, _)| self.is_read_by(member, topic));
         let (mut kept, revoking): (Vec<_>, Vec<_>) =
@@ -69,7 +69,7 @@ impl Group {
     }
 
     /// `updateCurrentAssignment`: topics to which a member no longer subscribes are taken from it at once.
-    fn drop_unsubscribed(&self, owned: Option<&[Place]>, member: &mut Member) {
+    fn drop_unsubscribed(&self, owned: Option<&[Place]>, member: &mut ConsumerGroupMember) {
         let (kept, dropped): (Vec<_>, Vec<_>) =
             member.assigned.iter().partition(|((topic, _), _)| self.is_read_by(member, *topic));
         // Java compares maps by identity to see whether anything is new, and a member without a topic always has a new

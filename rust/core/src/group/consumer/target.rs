@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Group, Heartbeat, Place};
+use super::{ConsumerGroup, Heartbeat, Place};
 use crate::assignors::server::{self, AssignmentRecords, Kind};
 use crate::assignors::{Input, Lists};
 use crate::interned::Name;
@@ -27,7 +27,7 @@ impl MemberTarget {
     }
 }
 
-impl Group {
+impl ConsumerGroup {
     /// `maybeUpdateTargetAssignment`, if the last one is old enough. Returns whether there is a new one.
     ///
     /// `homogeneous` is what the coordinator assumes about the subscriptions if it does not count them again; a member

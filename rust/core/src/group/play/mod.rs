@@ -67,11 +67,11 @@ pub fn play_with_client(script: Script, client: Box<dyn LeadersClient>) -> Resul
 fn simulate(script: Script, leaders_client: Option<Box<dyn LeadersClient>>) -> Result<Timeline> {
     match script.protocol.clone() {
         Protocol::Classic(config) => {
-            let coordinator = ClassicCoordinator::new(classic::Group::new(config));
+            let coordinator = ClassicCoordinator::new(classic::ClassicGroup::new(config));
             Simulation::<ClassicMember>::new(script, coordinator, leaders_client).play()
         }
         Protocol::Consumer(config) => {
-            let coordinator = ConsumerCoordinator { group: consumer::Group::new(config) };
+            let coordinator = ConsumerCoordinator { group: consumer::ConsumerGroup::new(config) };
             Simulation::<ConsumerMember>::new(script, coordinator, leaders_client).play()
         }
     }

@@ -14,9 +14,9 @@ use crate::java::random::Random;
 #[derive(Clone, Debug)]
 pub enum Protocol {
     /// `group.protocol=classic`.
-    Classic(classic::Config),
+    Classic(classic::ClassicGroupConfig),
     /// `group.protocol=consumer` (KIP-848).
-    Consumer(consumer::Config),
+    Consumer(consumer::ConsumerGroupConfig),
 }
 
 /// The input of a play.

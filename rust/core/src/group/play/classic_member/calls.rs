@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::super::classic::Request;
+use super::super::super::classic::ClassicGroupRequest as Request;
 use super::super::member::{Api, Effect};
 use super::{ClassicMember, ClassicStep, MemberState, Timer};
 use crate::Result;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::super::super::Map;
-use super::super::super::classic::{Event, Group, Phase, Request, Response};
+use super::super::super::classic::{
+    ClassicGroup as Group, ClassicGroupEvent as Event, ClassicGroupRequest as Request, Phase, Response,
+};
 use super::super::super::consumer::Place;
 use super::super::super::error_code::Code;
 use super::super::coordinator::Coordinator;

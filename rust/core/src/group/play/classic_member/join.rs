@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::super::classic::{Join, Joined, Request, Sender};
+use super::super::super::classic::{ClassicGroupRequest as Request, Join, Joined, Sender};
 use super::super::super::consumer::Place;
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::super::classic::Request;
+use super::super::super::classic::ClassicGroupRequest as Request;
 use super::super::super::consumer::Place;
 use super::super::super::error_code::Code;
 use super::super::member::{Api, Sent};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::super::classic::{Config, Group, Joined, Request, Response};
+use super::super::super::classic::{
+    ClassicGroup as Group, ClassicGroupConfig as Config, ClassicGroupRequest as Request, Joined, Response,
+};
 use super::super::super::error_code::Code;
 use super::super::member::{Api, Effect, Event, Member, Progress, Scene, Sent, Start, consumer};
 use super::super::script::Consumer;

@@ -1,6 +1,9 @@
 //! The coordinator of a KIP-848 group, as the simulation plays it.
 
-use super::super::super::consumer::{Effect, Event, Group, Request};
+use super::super::super::consumer::{
+    ConsumerGroup as Group, ConsumerGroupEffect as Effect, ConsumerGroupEvent as Event,
+    ConsumerGroupRequest as Request,
+};
 use super::super::super::error_code::Code;
 use super::super::coordinator::Coordinator;
 use super::super::member::Api;

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::super::super::consumer::{Effect, Heartbeat, Request};
+use super::super::super::consumer::{
+    ConsumerGroupEffect as Effect, ConsumerGroupRequest as Request, Heartbeat,
+};
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
 use super::super::member::{Api, Sent};

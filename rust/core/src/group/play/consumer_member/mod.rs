@@ -32,7 +32,7 @@ use version::{Fact, Version};
 
 use std::sync::Arc;
 
-use super::super::consumer::{Effect, Place};
+use super::super::consumer::{ConsumerGroupEffect as Effect, Place};
 use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::super::super::consumer::Request;
+use super::super::super::consumer::ConsumerGroupRequest as Request;
 use super::super::member::Api;
 use super::{ConsumerMember, ConsumerStep, Fact, MemberState, Timer};
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::super::consumer::{Config, Effect as Answer, Group, Place, Request};
+use super::super::super::consumer::{
+    ConsumerGroup as Group, ConsumerGroupConfig as Config, ConsumerGroupEffect as Answer,
+    ConsumerGroupRequest as Request, Place,
+};
 use super::super::super::error_code::Code;
 use super::super::member::{Api, Effect, Event, Member, Scene, Sent, Start, consumer};
 use super::{ConsumerCoordinator, ConsumerMember, MemberState, Timer};
