@@ -138,8 +138,9 @@ impl<'a> Quotas<'a> {
     }
 
     fn write(&self, from: usize, room: &mut [i32], rule: impl Fn(u32, Quota) -> u32) -> Answered {
+        let mut blocks = Blocks::new(self);
         for (at, room) in room.chunks_mut(BLOCK).enumerate() {
-            let block = self.read(from + at * BLOCK, room.len())?;
+            let block = blocks.read(from + at * BLOCK, room.len())?;
             for (room, (first, quota)) in room.iter_mut().zip(block.rows()) {
                 *room = rule(first, quota).cast_signed();
             }
@@ -162,8 +163,9 @@ impl<'a> Quotas<'a> {
     }
 
     fn pack(&self, words: &mut Vec<u64>, rule: impl Fn(u32, Quota) -> bool) -> Answered {
+        let mut blocks = Blocks::new(self);
         for from in (0..self.rows).step_by(BLOCK) {
-            let block = self.read(from, BLOCK.min(self.rows - from))?;
+            let block = blocks.read(from, BLOCK.min(self.rows - from))?;
             let mut flags = [false; BLOCK];
             for (flag, (first, quota)) in flags.iter_mut().zip(block.rows()) {
                 *flag = rule(first, quota);
@@ -174,22 +176,6 @@ impl<'a> Quotas<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Some rows from a row on; all numbers are in range.
-    fn read(&self, from: usize, rows: usize) -> Answered<ArgumentBlock<'_>> {
-        let read = self.arguments.iter().map(|argument| argument.read(from..from + rows));
-        let mut read: Vec<_> = read.collect::<Option<_>>().ok_or_else(|| self.odd())?;
-        let (Some(members), Some(partitions)) = (read.pop(), read.pop()) else { return Err(self.odd()) };
-        let first = read.pop().unwrap_or_else(|| vec![0; rows].into());
-        let is_of_place = matches!(self.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
-        if is_of_place
-            && first.iter().zip(&*members).any(|(place, members)| place >= members)
-            && (from..from + rows).any(|row| self.is_no_place(row))
-        {
-            return Err(self.odd());
-        }
-        Ok(ArgumentBlock { first, partitions, members })
     }
 
     /// The first number out of range, in the first argument that has one.
@@ -264,19 +250,30 @@ impl<'a> Argument<'a> {
         self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
 
-    /// Its numbers in some rows; none if one is out of range. A null may be any number in range.
-    fn read(&self, rows: Range<usize>) -> Option<Cow<'_, [i32]>> {
+    /// Its numbers in a block of rows, perhaps in `room`; none if one is out of range. A null may be any number in
+    /// range.
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> Option<&'r [i32]> {
         if self.is_one {
-            return Some(vec![self.number(0)?; rows.len()].into());
+            room.fill(self.number(0)?);
+            return Some(room);
         }
-        if !self.fit(rows.clone()) {
-            // Perhaps a null hides a number out of range, so each number is checked.
-            return rows.map(|row| self.number(row)).collect();
+        let rows = from..from + room.len();
+        if self.fit(rows.clone()) {
+            match &self.numbers {
+                Numbers::Ints(numbers) => return Some(&numbers[rows]),
+                Numbers::Longs(numbers) => {
+                    for (number, &value) in room.iter_mut().zip(&numbers[rows]) {
+                        *number = int(value);
+                    }
+                }
+            }
+            return Some(room);
         }
-        Some(match &self.numbers {
-            Numbers::Ints(numbers) => numbers[rows].into(),
-            Numbers::Longs(numbers) => numbers[rows].iter().copied().map(int).collect(),
-        })
+        // Perhaps a null hides a number out of range, so each number is checked.
+        for (row, number) in (from..).zip(&mut *room) {
+            *number = self.number(row)?;
+        }
+        Some(room)
     }
 
     /// Whether the numbers of some rows are from `least` to the largest `int`.
@@ -313,16 +310,58 @@ fn int(number: i64) -> i32 {
     number as i32
 }
 
-/// The numbers of some rows; without a first argument, those are 0.
-struct ArgumentBlock<'a> {
-    first: Cow<'a, [i32]>,
-    partitions: Cow<'a, [i32]>,
-    members: Cow<'a, [i32]>,
+/// The arguments, a block at a time, and the room for their numbers.
+struct Blocks<'q, 'a> {
+    quotas: &'q Quotas<'a>,
+    first: [i32; BLOCK],
+    partitions: [i32; BLOCK],
+    members: [i32; BLOCK],
+}
+
+/// The arguments in a block of rows.
+struct ArgumentBlock<'b> {
+    first: &'b [i32],
+    partitions: &'b [i32],
+    members: &'b [i32],
+}
+
+impl<'q, 'a> Blocks<'q, 'a> {
+    fn new(quotas: &'q Quotas<'a>) -> Self {
+        Self { quotas, first: [0; BLOCK], partitions: [0; BLOCK], members: [0; BLOCK] }
+    }
+
+    /// Some rows from a row on, at most a block; all numbers are in range.
+    fn read(&mut self, from: usize, rows: usize) -> Answered<ArgumentBlock<'_>> {
+        let quotas = self.quotas;
+        let (first, [partitions, members]) = match &quotas.arguments[..] {
+            [first, partitions, members] => (Some(first), [partitions, members]),
+            [partitions, members] => (None, [partitions, members]),
+            _ => return Err(quotas.odd()),
+        };
+        let room = &mut self.first[..rows];
+        let block = match first {
+            Some(first) => first.read(from, room),
+            None => Some(&*room),
+        };
+        let partitions = partitions.read(from, &mut self.partitions[..rows]);
+        let members = members.read(from, &mut self.members[..rows]);
+        let (Some(first), Some(partitions), Some(members)) = (block, partitions, members) else {
+            return Err(quotas.odd());
+        };
+        let is_of_place = matches!(quotas.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
+        if is_of_place
+            && first.iter().zip(members).any(|(place, members)| place >= members)
+            && (from..from + rows).any(|row| quotas.is_no_place(row))
+        {
+            return Err(quotas.odd());
+        }
+        Ok(ArgumentBlock { first, partitions, members })
+    }
 }
 
 impl ArgumentBlock<'_> {
     fn rows(&self) -> impl Iterator<Item = (u32, Quota)> {
-        let shared = self.partitions.iter().zip(&*self.members);
+        let shared = self.partitions.iter().zip(self.members);
         self.first.iter().zip(shared).map(|(first, (partitions, members))| {
             (first.cast_unsigned(), Quota::of(partitions.cast_unsigned(), members.cast_unsigned()))
         })

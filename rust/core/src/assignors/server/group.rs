@@ -185,7 +185,13 @@ impl ServerGroup {
 
     /// An assignment to fill, and where each member's list begins, given the lists' lengths.
     pub(super) fn room(&self, lengths: &[usize]) -> (Assignment, Vec<usize>) {
-        let offsets = offsets(by(&self.numbers(), lengths));
+        let mut offsets = vec![0; lengths.len() + 1];
+        for (&place, length) in self.member_places.iter().zip(lengths) {
+            offsets[place as usize + 1] = *length;
+        }
+        for list in 0..lengths.len() {
+            offsets[list + 1] += offsets[list];
+        }
         let partitions = offsets[lengths.len()];
         let places = self.member_places.iter().map(|&place| offsets[place as usize]).collect();
         let (topics, partitions) = (vec![0; partitions], vec![0; partitions]);

@@ -172,29 +172,39 @@ impl ClassicMember {
 
     /// `sendSyncGroupRequest`. If the member leads, it sends each member's partitions along.
     pub(super) fn send_sync(
-        &self,
+        &mut self,
         protocol: Option<Name>,
         assignments: Vec<(Name, Arc<[Place]>)>,
         step: &mut ClassicStep<'_>,
     ) {
         let request = Request::Sync { sender: self.sender(), protocol, assignments };
         step.send(self.sent(Api::SyncGroup, step.now), request);
-        step.wake(Timer::Overdue, step.now + REQUEST_TIMEOUT_MS + 1);
+        self.sync_due_at = step.now + REQUEST_TIMEOUT_MS + 1;
+        self.await_sync(self.sync_due_at, step);
+    }
+
+    /// One timer is enough, as only the last `SyncGroup` counts.
+    fn await_sync(&mut self, at: i64, step: &mut ClassicStep<'_>) {
+        if !self.awaits_sync {
+            self.awaits_sync = true;
+            step.wake(Timer::Overdue, at);
+        }
     }
 
     /// A `SyncGroup` that has waited for `request.timeout.ms` is given up by whichever thread has the network next: it
     /// closes the connection, which is a reason to ask for the topics, too (`handleServerDisconnect`). The member then
     /// finds the coordinator again and rejoins.
     pub(super) fn give_up_sync(&mut self, step: &mut ClassicStep<'_>) {
+        self.awaits_sync = false;
         let waits = self.state == MemberState::CompletingRebalance
             && matches!(self.join_future, JoinFuture::Pending)
             && self.elected.is_none();
         if !waits || self.inbox.iter().any(|(sent, _)| sent.api == Api::SyncGroup) {
             return;
         }
-        let at = self.has_network_at(step.now);
+        let at = if step.now < self.sync_due_at { self.sync_due_at } else { self.has_network_at(step.now) };
         if at > step.now {
-            step.wake(Timer::Overdue, at);
+            self.await_sync(at, step);
             return;
         }
         step.effects.push(Effect::Disconnect);

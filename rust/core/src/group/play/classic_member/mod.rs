@@ -147,6 +147,9 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are done.
     callbacks_done: u8,
     heartbeats: HeartbeatThread,
+    /// When its last `SyncGroup` is given up, and whether a timer is set for that.
+    sync_due_at: i64,
+    awaits_sync: bool,
     /// When the answer comes about the positions of new partitions, if it has asked for them.
     positions_at: Option<i64>,
     metadata: Metadata,
@@ -199,6 +202,8 @@ impl Member for ClassicMember {
             join_prepare: JoinPrepare::Begins,
             commit: None,
             callbacks_done: 0,
+            sync_due_at: 0,
+            awaits_sync: false,
             heartbeats: HeartbeatThread::default(),
             positions_at: None,
             metadata: Metadata::default(),
