@@ -26,7 +26,7 @@ from partwright import spark as pws
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import MARK, Mark
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.spark_targets import SparkTopic
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.marks import HEADERS, marked
 
@@ -63,10 +63,10 @@ def main() -> None:
             kept = placed_and_kept(spark, file)
 
             def sink(topic: str) -> None:
-                KafkaTopic(config, topic).write(kept.select("key", "value", "headers"))
+                SparkTopic(config, topic).write(kept.select("key", "value", "headers"))
 
             def run(topic: str) -> None:
-                KafkaTopic(config, topic).write(kept)
+                SparkTopic(config, topic).write(kept)
 
             def exactly_once(topic: str) -> None:
                 # As in a run: the writer adds the mark, which is the records' only header.

@@ -72,8 +72,9 @@ def go(spark: SparkSession) -> Callable[..., Report]:
     """Runs `partwright run` in the tests' session."""
     from partwright.pipeline.batch_run import run
     from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.spark_runner import SparkKind
 
     def once(**settings: object) -> Report:
-        return run(RunSettings(**settings), Silent(), spark)  # type: ignore[arg-type]
+        return run(RunSettings(**settings), Silent(), SparkKind(spark))  # type: ignore[arg-type]
 
     return once

@@ -12,7 +12,9 @@ from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
+from partwright.pipeline.spark_runner import SparkKind
+from partwright.pipeline.spark_targets import Placed, SparkTopic, TargetWriter
+from partwright.pipeline.targets import Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,9 +42,9 @@ def failing_once(placed: DataFrame, flag: str) -> DataFrame:
 
 def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) -> None:
     """Runs, and prints the report."""
-    writer = KafkaTopic.writer
+    writer = SparkTopic.writer
 
-    def failing(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
+    def failing(self: SparkTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
         def write_failing_once(placed: Placed) -> Wrote:
@@ -51,7 +53,7 @@ def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) ->
 
         return TargetWriter(how, write_failing_once)
 
-    KafkaTopic.writer = failing  # type: ignore[method-assign]
+    SparkTopic.writer = failing  # type: ignore[method-assign]
     settings = RunSettings(
         source=source,
         key="id",
@@ -63,7 +65,10 @@ def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) ->
         master="local[2,4]",
     )
     with ConsoleProgress() as progress:
-        json.dump(run(settings, progress).to_dict(), sys.stdout)
+        json.dump(
+            run(settings, progress, SparkKind(master=settings.master, configs=settings.configs)).to_dict(),
+            sys.stdout,
+        )
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
+from partwright.pipeline.spark_runner import SparkKind
+from partwright.pipeline.spark_targets import Placed, SparkTopic, TargetWriter
+from partwright.pipeline.targets import Wrote
 from partwright.spark import exactly_once
 
 if TYPE_CHECKING:
@@ -107,10 +109,10 @@ def cluster(folder: Path) -> Iterator[str]:
 
 def main(servers: str, source: str, topic: str, folder: str) -> None:
     """Runs, and prints the report."""
-    writer = KafkaTopic.writer
+    writer = SparkTopic.writer
     (tries := Path(folder, "tries")).mkdir()
 
-    def slowly(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
+    def slowly(self: SparkTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
         def write_slowly(placed: Placed) -> Wrote:
@@ -118,7 +120,7 @@ def main(servers: str, source: str, topic: str, folder: str) -> None:
 
         return TargetWriter(how, write_slowly)
 
-    KafkaTopic.writer = slowly  # type: ignore[method-assign]
+    SparkTopic.writer = slowly  # type: ignore[method-assign]
     exactly_once._BATCH_ROWS = ROWS
     with cluster(Path(folder)) as master, ConsoleProgress() as progress:
         settings = RunSettings(
@@ -144,7 +146,10 @@ def main(servers: str, source: str, topic: str, folder: str) -> None:
                 "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             },
         )
-        json.dump(run(settings, progress).to_dict(), sys.stdout)
+        json.dump(
+            run(settings, progress, SparkKind(master=settings.master, configs=settings.configs)).to_dict(),
+            sys.stdout,
+        )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from partwright.kafka.bounds import WHOLE, Bounds, read_offsets, read_partitions
 from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import ParquetTarget, RunSettings
 from partwright.pipeline.source import find_source
+from partwright.pipeline.spark_runner import SparkKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def test_what_comes_meanwhile_is_in_nothing(
     settings = RunSettings(
         source=f"{to}/{TOPIC}", topic="t", partitions=7, target=ParquetTarget(tmp_path / "out"), bounds=bounds
     )
-    report = run(settings, _Growing(kafka), spark)
+    report = run(settings, _Growing(kafka), SparkKind(spark))
     assert report.ok
     read = {0: (2, before[0][1]), 3: (2, before[3][1])}
     offsets = sum(end - begin for begin, end in read.values())

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.journal import journal_of
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.spark_targets import SparkTopic
 from partwright.report import document
 
 if TYPE_CHECKING:
@@ -63,15 +63,15 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]]
     """Lets something happen right before a step of the target topic, and of no other topic."""
 
     def first(step: str, happens: Callable[[], Any]) -> None:
-        real = getattr(KafkaTopic, step)
+        real = getattr(SparkTopic, step)
         left = [happens]
 
-        def changed(self: KafkaTopic, *given: Any, **named: Any) -> Any:
+        def changed(self: SparkTopic, *given: Any, **named: Any) -> Any:
             if left and ".proof-" not in self.topic:
                 left.pop()()
             return real(self, *given, **named)
 
-        monkeypatch.setattr(KafkaTopic, step, changed)
+        monkeypatch.setattr(SparkTopic, step, changed)
 
     return first
 
@@ -197,7 +197,7 @@ def test_what_a_killed_run_left_is_named_and_removed(
 ) -> None:
     left = f"{topic}.proof-0011223344556677"
     topics.create_topic(kafka.bootstrap_servers, left, 2)
-    with journal_of(str(KafkaTopic(to.config, topic))) as journal:
+    with journal_of(str(SparkTopic(to.config, topic))) as journal:
         journal.begin("0011223344556677", RECORDS)
         journal.proof(left)
     report = run()

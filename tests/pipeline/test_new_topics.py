@@ -11,6 +11,7 @@ from partwright.kafka import topics
 from partwright.kafka.topics import NewTopic, differences
 from partwright.pipeline.batch_run import run
 from partwright.pipeline.settings import ParquetTarget, RunSettings
+from partwright.pipeline.spark_runner import SparkKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,7 @@ class _NoSpark:
 def refused(csv: str, topic: str, to: KafkaTarget, settings: dict[str, Any], sentence: str) -> None:
     """The run refuses before its first step, which starts Spark."""
     with pytest.raises(PartwrightError, match=sentence) as caught:
-        run(RunSettings(source=csv, key="id", topic=topic, target=to, **settings), _NoSpark())
+        run(RunSettings(source=csv, key="id", topic=topic, target=to, **settings), _NoSpark(), SparkKind())
     assert len(str(caught.value).splitlines()) == 1
 
 

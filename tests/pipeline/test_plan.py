@@ -16,6 +16,8 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.context import Context
 from partwright.pipeline.parquet_target import LocalFolders, ParquetFolders, RemoteFolders, target_at
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
+from partwright.pipeline.spark_runner import SparkKind, SparkRunner
+from partwright.pipeline.spark_targets import SparkTopic
 from partwright.pipeline.targets import KafkaTopic, TargetState
 
 if TYPE_CHECKING:
@@ -40,11 +42,11 @@ def planned(earlier: object = None, **options: Any) -> list[tuple[str, str | Non
         None,
         nothing,
         nothing,
-        nothing,
         b"",
         cast("RecordedRun", earlier),
     )
-    return [tuple(step) for step in context.plan]
+    runner = SparkRunner(nothing, None)
+    return [tuple(step) for step in context.plan(runner.how(context), proves=runner.proves)]
 
 
 @pytest.mark.parametrize(
@@ -131,11 +133,20 @@ def test_few_functions_take_the_settings_as_a_whole() -> None:
             for each in [*function.args.args, *function.args.kwonlyargs]
         )
     ]
-    assert len(takers) <= 8, takers
+    # The steps of a run and a stream, and what each runner refuses and reads.
+    assert len(takers) <= 12, takers
 
 
 def test_nobody_asks_a_target_what_it_is() -> None:
-    kinds = {"KafkaTopic", "ParquetFolders", "LocalFolders", "RemoteFolders", "KafkaTarget", "ParquetTarget"}
+    kinds = {
+        "KafkaTopic",
+        "SparkTopic",
+        "ParquetFolders",
+        "LocalFolders",
+        "RemoteFolders",
+        "KafkaTarget",
+        "ParquetTarget",
+    }
     asked = [
         f"{name}:{call.lineno}"
         for name, tree in SOURCES.items()
@@ -150,7 +161,19 @@ def test_nobody_asks_a_target_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Context, KafkaTopic, ParquetFolders, LocalFolders, RemoteFolders, KafkaTarget, ParquetTarget]
+    "kind",
+    [
+        Context,
+        KafkaTopic,
+        SparkTopic,
+        SparkKind,
+        SparkRunner,
+        ParquetFolders,
+        LocalFolders,
+        RemoteFolders,
+        KafkaTarget,
+        ParquetTarget,
+    ],
 )
 def test_nothing_that_a_run_goes_by_changes(kind: type) -> None:
     assert dataclasses.is_dataclass(kind)

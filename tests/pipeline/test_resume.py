@@ -309,16 +309,16 @@ def test_rows_that_are_missing_before_the_last_ones(
     begun: Callable[..., Report], kafka: EmbeddedKafka, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a delivery that timed out leaves them, with a foreign record among them: they come late, and are named."""
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.spark_targets import SparkTopic
 
-    write = KafkaTopic.write
+    write = SparkTopic.write
 
-    def timed_out(self: KafkaTopic, placed: DataFrame) -> None:
+    def timed_out(self: SparkTopic, placed: DataFrame) -> None:
         write(self, placed.where("row % 10 <> 3 AND partition < 3 AND row < 500"))
         raise PartwrightError("a delivery timed out")
 
     with monkeypatch.context() as patch:
-        patch.setattr(KafkaTopic, "write", timed_out)
+        patch.setattr(SparkTopic, "write", timed_out)
         with pytest.raises(PartwrightError, match=r"a delivery timed out; .*; add --resume to go on"):
             begun(partitions=5)
     there = held(kafka, topic)

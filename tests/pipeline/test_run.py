@@ -500,9 +500,9 @@ def test_a_broker_that_is_not_there(go: Go, csv: str) -> None:
 
 def test_two_runs_at_once(go: Go, csv: str, topic: str, to: KafkaTarget) -> None:
     from partwright.pipeline.journal import journal_of
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.spark_targets import SparkTopic
 
-    held = journal_of(str(KafkaTopic(to.config, topic)))
+    held = journal_of(str(SparkTopic(to.config, topic)))
     refused_then = pytest.raises(PartwrightError, match=r"another run is writing to topic .* right now")
     with held, refused_then:
         go(source=csv, key="id", topic=topic, target=to)
@@ -514,21 +514,21 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
 ) -> None:
     """The run reports what it knows and ends, and the next one looks before it writes."""
     from partwright.kafka import EmbeddedKafka
-    from partwright.pipeline import targets
+    from partwright.pipeline import spark_targets as targets
     from partwright.spark import connector
 
     rows = "".join(f"key {number % 1000},{number}\n" for number in range(200_000))
     (tmp_path / "many.csv").write_text(f"id,text\n{rows}", encoding="utf-8")
     with EmbeddedKafka() as mortal:
-        write = targets.KafkaTopic.write
+        write = targets.SparkTopic.write
 
-        def dying(self: targets.KafkaTopic, placed: Any) -> None:
+        def dying(self: targets.SparkTopic, placed: Any) -> None:
             import threading
 
             threading.Timer(0.7, mortal.kill).start()
             write(self, placed)
 
-        monkeypatch.setattr(targets.KafkaTopic, "write", dying)
+        monkeypatch.setattr(targets.SparkTopic, "write", dying)
         monkeypatch.setattr(
             connector,
             "PRODUCER",

@@ -16,6 +16,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.source import find_source
 from partwright.pipeline.source_columns import refuse_by_files
+from partwright.pipeline.spark_records import refuse_source
 from partwright.pipeline.topic_source import Source
 
 if TYPE_CHECKING:
@@ -53,9 +54,15 @@ def jsonl(path: Path, records: Sequence[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
+def looked_at(settings: RunSettings, *, endless: bool = False) -> Source:
+    source = find_source(settings, endless=endless)
+    refuse_source(source, settings)
+    return source
+
+
 def refusal(source: str, **settings: Any) -> str:
     with pytest.raises(PartwrightError) as refused:
-        find_source(RunSettings(source=source, **settings))
+        looked_at(RunSettings(source=source, **settings))
     return str(refused.value)
 
 
@@ -108,7 +115,7 @@ def test_what_a_parquet_file_shows_is_refused(
 )
 def test_what_spark_takes_is_left_to_it(settings: dict[str, Any], tmp_path: Path) -> None:
     parquet(tmp_path / "o.parquet")
-    assert find_source(RunSettings(source="o.parquet", **settings)).key == settings["key"]
+    assert looked_at(RunSettings(source="o.parquet", **settings)).key == settings["key"]
 
 
 def test_a_csv_has_text_in_each_column(tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_a_csv_has_text_in_each_column(tmp_path: Path) -> None:
             file, key="customer", key_type="java:int", format="csv"
         )
         # Spark reads a number between blanks, and with a plus.
-        find_source(RunSettings(source=file, key="total", key_type="java:long", format="csv"))
+        looked_at(RunSettings(source=file, key="total", key_type="java:long", format="csv"))
     (tmp_path / "other.csv").write_text("customer;total\nc1;7\n", encoding="utf-8")
     for sep, shown in ((";", ";"), ("\t", "\\t"), ("|", "|")):
         (tmp_path / "other.csv").write_text(f"customer{sep}total\nc1{sep}7\n", encoding="utf-8")
@@ -131,43 +138,43 @@ def test_a_csv_has_text_in_each_column(tmp_path: Path) -> None:
             f"between its fields, add --option 'sep={shown}'"
         )
     # With an option of Spark's reader, columns may have other names.
-    find_source(RunSettings(source="o.csv", key="_c0", options={"header": "false"}))
+    looked_at(RunSettings(source="o.csv", key="_c0", options={"header": "false"}))
 
 
 @pytest.mark.parametrize("text", ["a,a\n1,2\n", "a,A\n1,2\n", "a,\n1,2\n", "a,b\n\xff,2\n"])
 def test_a_csv_that_spark_reads_in_its_own_way_is_left_to_it(text: str, tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_bytes(text.encode("latin-1"))
-    find_source(RunSettings(source="o.csv", key="a0" if "\xff" not in text else "a"))
+    looked_at(RunSettings(source="o.csv", key="a0" if "\xff" not in text else "a"))
 
 
 def test_a_json_column_may_come_in_any_line(tmp_path: Path) -> None:
     many = [{"id": number, "text": "x" * 1000} for number in range(3000)]
     jsonl(tmp_path / "o.jsonl", [*many, {"late": "a", "id": 7}])
-    find_source(RunSettings(source="o.jsonl", key="late"))
+    looked_at(RunSettings(source="o.jsonl", key="late"))
     assert refusal("o.jsonl", key="lat") == (
         "there is no column 'lat' (--key) in 'o.jsonl': did you mean 'late'? It has id, text, late"
     )
     assert refusal("o.jsonl", key="id").startswith("the key column 'id' is bigint: int64 has no key bytes")
     # To Spark, numbers and text in one column are text.
     jsonl(tmp_path / "o.jsonl", [*many, {"id": "a"}])
-    find_source(RunSettings(source="o.jsonl", key="id"))
-    find_source(RunSettings(source="o.jsonl", key="id", key_type="java:long"))
+    looked_at(RunSettings(source="o.jsonl", key="id"))
+    looked_at(RunSettings(source="o.jsonl", key="id", key_type="java:long"))
     jsonl(tmp_path / "o.jsonl", [{"a": None}, {"a": None, "b": 1}, {"b": 2.5}])
-    find_source(RunSettings(source="o.jsonl", key="a"))
+    looked_at(RunSettings(source="o.jsonl", key="a"))
     with pytest.raises(KeyTypeError, match=r"^the key column 'b' is double"):
-        find_source(RunSettings(source="o.jsonl", key="b", key_type="java:long"))
+        looked_at(RunSettings(source="o.jsonl", key="b", key_type="java:long"))
 
 
 def test_a_folder_has_the_columns_of_its_files_and_names(tmp_path: Path) -> None:
     parquet(tmp_path / "d" / "day=1" / "0.parquet", TABLE.select(["price"]))
     parquet(tmp_path / "d" / "day=2" / "1.parquet", TABLE.select(["customer"]))
     for key in ("customer", "day"):
-        find_source(RunSettings(source="d", key=key))
+        looked_at(RunSettings(source="d", key=key))
     assert refusal("d", key="dai") == (
         "there is no column 'dai' (--key) in 'd': did you mean 'day'? It has day, price, customer"
     )
     (tmp_path / "empty").mkdir()
-    find_source(RunSettings(source="empty", key="q", format="csv"), endless=True)
+    looked_at(RunSettings(source="empty", key="q", format="csv"), endless=True)
 
 
 @pytest.mark.parametrize(
@@ -178,18 +185,18 @@ def test_what_is_not_parquet_is_refused(content: bytes, endless: bool, tmp_path:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "bad.parquet").write_bytes(content)
     with pytest.raises(PartwrightError, match=r"^'in/bad.parquet' is not a whole Parquet file \(") as refused:
-        find_source(RunSettings(source="in" if endless else "in/bad.parquet", key="id"), endless=endless)
+        looked_at(RunSettings(source="in" if endless else "in/bad.parquet", key="id"), endless=endless)
     assert "\n" not in str(refused.value)
     # With an option, Spark may pass over such a file.
-    find_source(RunSettings(source="in", key="id", options={"ignoreCorruptFiles": "true"}))
-    find_source(RunSettings(source="in", key="id", configs={"spark.sql.files.ignoreCorruptFiles": "true"}))
+    looked_at(RunSettings(source="in", key="id", options={"ignoreCorruptFiles": "true"}))
+    looked_at(RunSettings(source="in", key="id", configs={"spark.sql.files.ignoreCorruptFiles": "true"}))
 
 
 def test_a_parquet_file_that_only_spark_may_read_is_left_to_it(tmp_path: Path) -> None:
     # As an encrypted one, and one with a footer of another kind.
     for content in (b"PARE" + bytes(100) + b"\x10\0\0\0PARE", b"PAR1" + b"x" * 100 + b"\x10\0\0\0PAR1"):
         (tmp_path / "o.parquet").write_bytes(content)
-        find_source(RunSettings(source="o.parquet", key="id"))
+        looked_at(RunSettings(source="o.parquet", key="id"))
 
 
 @pytest.mark.parametrize(
@@ -214,9 +221,9 @@ def test_a_line_that_is_not_json_is_refused(text: str, line: int, endless: bool,
     with pytest.raises(
         PartwrightError, match=f"^line {line} of 'in/bad.json' is not a JSON object "
     ) as refused:
-        find_source(RunSettings(source="in" if endless else "in/bad.json", key="id"), endless=endless)
+        looked_at(RunSettings(source="in" if endless else "in/bad.json", key="id"), endless=endless)
     assert "\n" not in str(refused.value)
-    find_source(RunSettings(source="in/bad.json", key="id", options={"mode": "DROPMALFORMED"}))
+    looked_at(RunSettings(source="in/bad.json", key="id", options={"mode": "DROPMALFORMED"}))
 
 
 @pytest.mark.parametrize(
@@ -225,23 +232,23 @@ def test_a_line_that_is_not_json_is_refused(text: str, line: int, endless: bool,
 )
 def test_json_that_spark_reads_in_its_own_way_is_left_to_it(text: str, tmp_path: Path) -> None:
     (tmp_path / "o.json").write_bytes(text.encode())
-    find_source(RunSettings(source="o.json", key="id"))
+    looked_at(RunSettings(source="o.json", key="id"))
 
 
 def test_an_address_that_only_spark_can_reach_is_left_to_it(tmp_path: Path) -> None:
-    find_source(RunSettings(source="none://bucket/o.parquet", key="q", format="parquet"))
+    looked_at(RunSettings(source="none://bucket/o.parquet", key="q", format="parquet"))
     parquet(tmp_path / "o.parquet")
     address = f"file://{tmp_path}/o.parquet"
-    find_source(
+    looked_at(
         RunSettings(source=address, key="q", format="parquet", configs={"spark.hadoop.fs.defaultFS": "x"})
     )
     assert "there is no column 'q'" in refusal(address, key="q", format="parquet")
 
 
 def test_the_demo_s_own_null_is_none_of_its_numbers() -> None:
-    find_source(RunSettings(key="air_time", key_type="java:int"))
+    looked_at(RunSettings(key="air_time", key_type="java:int"))
     with pytest.raises(PartwrightError, match="did you mean 'tailnum'"):
-        find_source(RunSettings(key="tailnam"))
+        looked_at(RunSettings(key="tailnam"))
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.jsonl", "o.parquet"])
@@ -249,7 +256,7 @@ def test_an_empty_file_is_refused_as_such(name: str, tmp_path: Path) -> None:
     (tmp_path / name).touch()
     assert refusal(name, key="k") == f"{name} has no records: it is empty"
     # To other readers of Spark, an empty file may be a record.
-    find_source(RunSettings(source=name, key="k", format="binaryFile"))
+    looked_at(RunSettings(source=name, key="k", format="binaryFile"))
 
 
 def test_a_folder_without_one_format_is_no_matter_of_its_name(tmp_path: Path) -> None:
@@ -288,7 +295,9 @@ def test_a_refused_type_needs_no_pandas(tmp_path: Path) -> None:
         "import sys",
         "from partwright.pipeline.settings import RunSettings",
         "from partwright.pipeline.source import find_source",
-        "try: find_source(RunSettings(source='o.parquet', key='price'))",
+        "from partwright.pipeline.spark_records import refuse_source",
+        "settings = RunSettings(source='o.parquet', key='price')",
+        "try: refuse_source(find_source(settings), settings)",
         "except Exception as error: print(error, 'pandas' in sys.modules)",
     ]
     done = subprocess.run(

@@ -12,8 +12,8 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.batch_run import Prepared, _before, _how_to_go_on, _written
 from partwright.pipeline.spark_session import explained_end
+from partwright.pipeline.spark_targets import SparkTopic
 from partwright.pipeline.stream_run import _kept, _standing
-from partwright.pipeline.targets import KafkaTopic
 from partwright.spark import StreamOptions, classic
 from partwright.spark.errors import first_sentence
 from partwright.spark.streams.batches import BatchDone
@@ -60,7 +60,7 @@ def test_any_other_error_stays(java: Callable[[str | None], None]) -> None:
 
 
 def test_how_far_a_stream_is_when_java_ends() -> None:
-    target = cast("KafkaTopic", "topic 't' at h:1")
+    target = cast("SparkTopic", "topic 't' at h:1")
     go_on = "start again with the same --checkpoint to go on"
     begun = f"before the stream had written a whole batch to topic 't' at h:1: {go_on}"
     assert _standing("before", target, []) == begun
@@ -82,7 +82,7 @@ def test_an_endless_stream_forgets_where_its_batches_began() -> None:
 
 def test_a_topic_that_is_not_made_yet_is_not_gone() -> None:
     """Java may end before the run has made its topic: nothing was deleted then."""
-    target = KafkaTopic(KafkaConfig.read({}, servers="127.0.0.1:9"), "t")
+    target = SparkTopic(KafkaConfig.read({}, servers="127.0.0.1:9"), "t")
     context = cast("Context", SimpleNamespace(target=target, earlier=None))
     assert _before(context) == "before it wrote anything to topic 't' at 127.0.0.1:9"
     assert _how_to_go_on(Prepared(target, can_resume=True)) == "; add --resume to go on"

@@ -23,6 +23,7 @@ from partwright.audit.pair_tables import (
     ROWS,
     HeavyPairs,
     most_rows,
+    rows_by_partition,
     sums_of,
     table_of,
     value_counts,
@@ -366,6 +367,5 @@ def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
 
 
 def _summed(partitions: pa.Array, values: pa.Array) -> dict[int, int]:
-    rows = pa.table({"partition": partitions, "value": values}).filter(pc.is_valid(partitions))
-    sums = rows.group_by("partition", use_threads=False).aggregate([("value", "sum")]).to_pylist()
-    return {each["partition"]: each["value_sum"] or 0 for each in sums}
+    sums = rows_by_partition(partitions, pc.fill_null(values, number(0)))
+    return dict(zip(sums["partition"].to_pylist(), sums["rows"].to_pylist(), strict=True))

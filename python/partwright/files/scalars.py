@@ -84,6 +84,16 @@ def number_column(values: Sequence[int]) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(values), [None, buffer])
 
 
+def text(value: str) -> pa.Scalar:
+    """A text.
+
+    Examples:
+        >>> text("a")
+        <pyarrow.StringScalar: 'a'>
+    """
+    return binary_column([value.encode()]).cast(pa.string())[0]
+
+
 def _boolean(bits: bytes) -> pa.Scalar:
     return pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(bits)])[0]
 

@@ -80,6 +80,16 @@ class Mark(NamedTuple):
         ]
 
 
+def is_mark(value: object) -> bool:
+    """Whether a header's value has the form of a mark, of any run.
+
+    Examples:
+        >>> is_mark(b"OCBieXRlcy4EC"), is_mark(b"short"), is_mark(None)
+        (True, False, False)
+    """
+    return isinstance(value, bytes) and LENGTHS[0] <= len(value) <= LENGTHS[1]
+
+
 # How many offsets before the end are read first, and the factor for each further attempt.
 _SPAN, _WIDER = 32, 16
 # A broker ends a transaction of a vanished producer after transaction.timeout.ms (60 s), and checks every 10 s.

@@ -35,6 +35,7 @@ _TUNED: dict[str, object] = {
     # librdkafka leaves half of this between two connections, and each writer needs several.
     "reconnect.backoff.ms": 20,
 }
+_PLAIN: dict[str, object] = {"enable.idempotence": True}
 _FIXED: dict[str, object] = {
     # The coordinator ends the transaction of a killed producer after the first of these times.
     "transaction.timeout.ms": 60_000,
@@ -63,12 +64,15 @@ class WritingAdvice(NamedTuple):
 
 
 class Writing:
-    """The transactions of one transactional id, one after the other.
+    """The transactions of one transactional id, one after the other; without an id, records on their own.
+
+    Without an id the producer is idempotent: records arrive once and in order, but those that were sent before an error
+    stay.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic that is written to.
-        transactional_id: The id, which fences an earlier producer off.
+        transactional_id: The id, which fences an earlier producer off; None writes without transactions.
         advice: What errors say about this writing.
         tuned: Settings of librdkafka's that suit it.
 
@@ -83,12 +87,15 @@ class Writing:
         self,
         config: KafkaConfig,
         topic: str,
-        transactional_id: str,
+        transactional_id: str | None,
         advice: WritingAdvice,
         tuned: Mapping[str, object],
     ) -> None:
         self.count = 0
         self._is_open = False
+        self._is_transactional = transactional_id is not None
+        # Why a record was not delivered; a transaction's end says that, too.
+        self._refused: KafkaError | None = None
         self._config, self._topic, self._advice = config, topic, advice
         self._troubles = Troubles(config)
         settings = {
@@ -96,18 +103,25 @@ class Writing:
             **tuned,
             **config.librdkafka(),
             **_FIXED,
-            "transactional.id": transactional_id,
+            **(_PLAIN if transactional_id is None else {"transactional.id": transactional_id}),
             "error_cb": self._troubles.note,
+            "on_delivery": self._note,
         }
         with refused_settings(config):
             self._producer: Producer = confluent_kafka().Producer(settings, logger=SILENT)
         connected(self._producer, topic, TIMEOUT_S)
-        with self.aborted_if_refused():
-            self._until(lambda: self._producer.init_transactions(TIMEOUT_S), _START_S, "begin")
+        if self._is_transactional:
+            with self.aborted_if_refused():
+                self._until(lambda: self._producer.init_transactions(TIMEOUT_S), _START_S, "begin")
+
+    def _note(self, error: KafkaError | None, _: Message) -> None:
+        """Called for each record without a function of its own."""
+        self._refused = self._refused or error
 
     def begin(self) -> None:
         """Begin a transaction; this and the following run within `aborted_if_refused`."""
-        self._until(self._producer.begin_transaction, _START_S, "begin")
+        if self._is_transactional:
+            self._until(self._producer.begin_transaction, _START_S, "begin")
         self._is_open = True
 
     def send(
@@ -144,6 +158,7 @@ class Writing:
                 except BufferError:
                     self._producer.poll(_POLL_S)
                     self._troubles.check()
+                    self._refuse()
         self._producer.poll(0)
         self.count += len(values)
 
@@ -163,7 +178,11 @@ class Writing:
             raise confluent_kafka().KafkaException(error)
 
     def commit(self) -> None:
-        """Commit the open transaction."""
+        """Commit the open transaction; without transactions, wait until all records are delivered."""
+        if not self._is_transactional:
+            self.flush(lambda: self._refused)
+            self._is_open, self.count = False, 0
+            return
         self._until(lambda: self._producer.commit_transaction(TIMEOUT_S), _END_S, "commit")
         self._is_open, self.count = False, 0
 
@@ -171,6 +190,9 @@ class Writing:
         """Abort the open transaction, if there is one. If nobody answers, the broker or the next producer does that."""
         if self._is_open:
             self._is_open, self.count = False, 0
+            if not self._is_transactional:
+                self._producer.purge()
+                return
             with contextlib.suppress(confluent_kafka().KafkaException):
                 self._producer.abort_transaction(TIMEOUT_S)
 
@@ -197,6 +219,11 @@ class Writing:
             self.abort()
             raise self._refusal(reason) from None
 
+    def _refuse(self) -> None:
+        """Raise the error of a record; in transactions it is raised at their end, after it was asked for its reason."""
+        if self._refused is not None and not self._is_transactional:
+            raise confluent_kafka().KafkaException(self._refused)
+
     def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
         """Do something that may have to be repeated, as librdkafka tells."""
 
@@ -220,7 +247,7 @@ class Writing:
 
     def _reason(self, error: KafkaError) -> KafkaError:
         """The reason for an error, which may say only that the producer or the transaction cannot go on."""
-        if meaning(error) is Meaning.PRODUCER_ENDED:
+        if self._is_transactional and meaning(error) is Meaning.PRODUCER_ENDED:
             # It is raised where the transaction, which can no longer be committed, would be committed.
             try:
                 self._producer.commit_transaction(TIMEOUT_S)

@@ -9,47 +9,39 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 from partwright._check import all_of, counted
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka import EmbeddedKafka
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline import checks
 from partwright.pipeline.context import Context
 from partwright.pipeline.journal import java_of_pid, journal_of, now_in_words
 from partwright.pipeline.ledger import RecordedRun
-from partwright.pipeline.parquet_target import target_at
-from partwright.pipeline.placing import placed_records, sum_records
-from partwright.pipeline.proof import ProofResult, java_proof
 from partwright.pipeline.report import PartitionShare, PlannedStep, Report, timed
-from partwright.pipeline.resume import cannot_go_on, cut_as, find_earlier, source_facts
+from partwright.pipeline.resume import cannot_go_on, find_earlier
+from partwright.pipeline.runner import ProofResult, R, T
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.source import find_source, read_records
-from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
-from partwright.pipeline.targets import Placed, Target, Wrote, arrived, number_of_partitions
+from partwright.pipeline.source import find_source
+from partwright.pipeline.targets import arrived, number_of_partitions
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
-from partwright.spark import classic
-from partwright.spark.executors.archives import send_own_code
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.placing import RecordSums
-    from partwright.pipeline.report import Checks, Progress, Proof, RunStep
+    from partwright.pipeline.report import Checks, Progress, Proof, RecordSums, RunStep
     from partwright.pipeline.resume import SourceFacts
+    from partwright.pipeline.runner import Runner, RunnerKind
+    from partwright.pipeline.targets import Target, Wrote
 
 
-def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = None) -> Report:
+def run(settings: RunSettings, progress: Progress, kind: RunnerKind[T, R]) -> Report:
     """Do one run.
 
     Args:
         settings: What to do.
         progress: Is told of each step.
-        spark: A session with Spark's Kafka connector, which is left running; by default the run starts its own.
+        kind: What does the work.
 
     Returns:
         The report; its `ok` is False if a record is not where it belongs.
@@ -59,19 +51,18 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             is not written if the write stopped.
     """
     with contextlib.ExitStack() as stack:
-        context, notes, begun = _begin(settings, progress, spark, stack)
-        session = context.session
-        with explained_end(lambda: _before(context), session.interrupted, session.log):
-            read, reading = timed(progress, "read and place", lambda: _read(context, stack))
-            prepared, preparing = _prepare(context, read)
+        context, runner, notes, begun = _begin(settings, progress, kind, stack)
+        with runner.explained(lambda: _before(context)):
+            read, reading = timed(progress, "read and place", lambda: _read(context, runner, stack))
+            prepared, preparing = _prepare(context, read.sums, read.facts)
             records = read.sums.records
-        with explained_end(lambda: _while(context, prepared, records), session.interrupted, session.log):
-            wrote, writing = timed(progress, "write", lambda: _write(context, prepared, read))
+        with runner.explained(lambda: _while(context, prepared, records)):
+            wrote, writing = timed(progress, "write", lambda: _write(context, runner, prepared, read))
         with (
-            explained_end(lambda: _after(prepared, records), session.interrupted, session.log),
+            runner.explained(lambda: _after(prepared, records)),
             _explained(lambda: _after(prepared, records)),
         ):
-            checked = _check(context, prepared.target, read)
+            checked = _check(context, runner, prepared.target, read)
             n_now = prepared.target.partitions_now()
         losses = context.target.losses(context.source, in_transactions=settings.exactly_once)
         late = (
@@ -80,31 +71,38 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             "(--exactly-once leaves none out)"
         )
         return replace(
-            _report(context, read, checked),
+            _report(context, runner, read, checked),
             n_now=n_now,
             already_there=wrote.already_there,
-            plan=(*(PlannedStep(step.name) for step in begun), *context.plan),
+            plan=(
+                *(PlannedStep(step.name) for step in begun),
+                *context.plan(runner.how(context), proves=runner.proves),
+            ),
             steps=(*begun, reading, *preparing, writing, *checked.steps),
             notes=(*notes, *prepared.notes, *losses, *([late] if wrote.late else []), *checked.notes),
         )
 
 
 def _begin(
-    settings: RunSettings, progress: Progress, spark: SparkSession | None, stack: contextlib.ExitStack
-) -> tuple[Context, tuple[str, ...], tuple[RunStep, ...]]:
-    """Find the source and the target, decide whether and how the run goes on, and start Spark.
+    settings: RunSettings, progress: Progress, kind: RunnerKind[T, R], stack: contextlib.ExitStack
+) -> tuple[Context[T], Runner[T, R], tuple[str, ...], tuple[RunStep, ...]]:
+    """Find the source and the target, decide whether and how the run goes on, and start the runner.
 
     Notes about what happened before the first step follow, and what took time.
 
-    The order matters: what can be refused without Spark is refused before it starts.
+    The order matters: what can be refused before anything slow starts is refused then.
     """
     source = find_source(settings)
+    kind.refuse(source, settings)
     to = settings.target
     starting: tuple[RunStep, ...] = ()
     if to is None:
+        # Most runs write to a Kafka that is there.
+        from partwright.kafka.embedded import EmbeddedKafka  # noqa: PLC0415
+
         kafka, step = timed(progress, "start Kafka", lambda: stack.enter_context(EmbeddedKafka()))
         to, starting = KafkaTarget(KafkaConfig.read({}, servers=kafka.bootstrap_servers)), (step,)
-    target = target_at(to, source.topic, settings.new_topic, settings.rule)
+    target = kind.target_at(to, source.topic, settings.new_topic, settings.rule)
     journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
     cleaned, cleaning = _clean(target, journal, progress)
     first = target.find_state()
@@ -123,16 +121,11 @@ def _begin(
     else:
         n, source = earlier.n, source.within(earlier.windows)
     cluster = _cluster(target, settings.strategy, source.topic, n) if settings.is_by_strategy else None
-    session = stack.enter_context(open_session(spark, settings.master, settings.configs, progress))
-    target = target.open(session.spark, in_transactions=settings.exactly_once)
-    if settings.is_own_partitioner:
-        send_own_code(session.spark, Path.cwd())
-    stack.enter_context(cut_as(session.spark, earlier))
+    runner = stack.enter_context(kind.start(progress))
     own = secrets.token_bytes(8) if earlier is None else bytes.fromhex(earlier.run)
-    context = Context(
-        settings, source, target, first, n, cluster, session, journal, progress, own, earlier, ledger
-    )
-    return context, cleaned, (*starting, *cleaning, *session.steps)
+    context = Context(settings, source, target, first, n, cluster, journal, progress, own, earlier, ledger)
+    context = replace(context, target=runner.open(context, stack))
+    return context, runner, cleaned, (*starting, *cleaning, *runner.steps)
 
 
 def _clean(
@@ -168,52 +161,17 @@ def _cluster(target: Target, strategy: str | None, topic: str, n: int) -> Cluste
     return (cluster or Cluster.of({topic: n})).in_metadata_order()
 
 
-@dataclass(frozen=True)
-class ReadRecords:
-    """The source's records.
-
-    Attributes:
-        placed: Every record with its key bytes and partition, task i holding partition i in source order; Spark keeps
-            it.
-        sums: The same, added up.
-        facts: What shows whether the source changes; None if nobody could resume the run.
-        producers: How many of Spark's tasks placed records; None without a strategy.
-    """
-
-    placed: DataFrame
-    sums: RecordSums
-    facts: SourceFacts | None
-    producers: int | None
-
-
-def _read(context: Context, stack: contextlib.ExitStack) -> ReadRecords:
-    """Read every record and place it; Spark keeps them until the run ends."""
-    settings = context.settings
-    with refused_by_spark(f"{context.source.name} cannot be read"):
-        records = read_records(context.session.spark, context.source, settings, context.run)
-        facts = source_facts(context.session.spark, records) if context.ledger is not None else None
-        producers = records.rdd.getNumPartitions() if settings.is_by_strategy else None
-        placed = placed_records(records, settings, context.n, context.cluster, spreads=context.spreads)
-        # Spark keeps the records, so that an unreadable source is noticed before the first record is written, and the
-        # check sees the same records as the write. However the run ends, it drops them: a resumed run would read that
-        # instead of the source.
-        placed.persist()
-        stack.callback(_forget, placed)
-        sums = sum_records(placed, context.n)
-    if not sums.records:
-        why = "no record with one of these keys" if settings.only_keys else "no records: it is empty"
+def _read(context: Context[T], runner: Runner[T, R], stack: contextlib.ExitStack) -> R:
+    """Read every record and place it."""
+    read = runner.read(context, stack)
+    if not read.sums.records:
+        why = "no record with one of these keys" if context.settings.only_keys else "no records: it is empty"
         raise PartwrightError(f"{context.source.name} has {why}, nothing was written")
-    return ReadRecords(placed, sums, facts, producers)
-
-
-def _forget(placed: DataFrame) -> None:
-    # Spark's Java may be gone.
-    with contextlib.suppress(Exception):
-        placed.unpersist()
+    return read
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Prepared(Generic[T]):
     """A target that can be written to.
 
     Attributes:
@@ -222,12 +180,14 @@ class Prepared:
         notes: Why not, if a ledger failed.
     """
 
-    target: Target
+    target: T
     can_resume: bool
     notes: tuple[str, ...] = ()
 
 
-def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunStep, ...]]:
+def _prepare(
+    context: Context[T], sums: RecordSums, facts: SourceFacts | None
+) -> tuple[Prepared[T], tuple[RunStep, ...]]:
     """Make the target ready, or find it as the earlier run left it, and record the run before its first record."""
     steps: tuple[RunStep, ...] = ()
     if context.earlier is not None:
@@ -240,9 +200,9 @@ def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunSt
             lambda: context.target.prepare(context.n, context.first, context.run, append=append),
         )
         steps = (making,)
-    if context.ledger is None or read.facts is None:
+    if context.ledger is None or facts is None:
         return Prepared(target, can_resume=False), steps
-    recorded = _recorded(context, target, read.sums, read.facts)
+    recorded = _recorded(context, target, sums, facts)
     if context.earlier is not None:
         if changed := context.earlier.changed(recorded):
             raise cannot_go_on(context.earlier, changed)
@@ -264,7 +224,7 @@ def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunSt
     return Prepared(target, can_resume=True), steps
 
 
-def _recorded(context: Context, target: Target, sums: RecordSums, facts: SourceFacts) -> RecordedRun:
+def _recorded(context: Context[T], target: Target, sums: RecordSums, facts: SourceFacts) -> RecordedRun:
     """The run as its ledger has it."""
     source, settings = context.source, context.settings
     return RecordedRun(
@@ -286,22 +246,21 @@ def _recorded(context: Context, target: Target, sums: RecordSums, facts: SourceF
     )
 
 
-def _write(context: Context, prepared: Prepared, read: ReadRecords) -> Wrote:
+def _write(context: Context[T], runner: Runner[T, R], prepared: Prepared[T], read: R) -> Wrote:
     """Write what is not there yet."""
     records, target = read.sums.records, prepared.target
-    context.journal.begin(context.run.hex(), records, java_of_pid(classic.java_pid()))
-    placed = Placed(read.placed, context.mark, records, read.sums.bytes, context.source.has_headers)
+    context.journal.begin(context.run.hex(), records, java_of_pid(runner.java_pid))
     try:
-        wrote = context.writer(target).write(placed)
+        wrote = runner.write(context, target, read)
     except (Exception, KeyboardInterrupt) as error:
-        interrupted = context.session.interrupted
+        interrupted = runner.interrupted
         written = f"{_written(context, target, records)}{_how_to_go_on(prepared)}"
         if interrupted or isinstance(error, KeyboardInterrupt):
             raise Ended(
                 interrupted[0] if interrupted else signal.SIGINT,
                 f"interrupted while writing to {target}: {written}",
             ) from None
-        why = one_sentence(error, "WRITE", context.source.topic)
+        why = runner.sentence(error, context.source.topic)
         raise PartwrightError(f"writing to {target} stopped: {why}; {written}") from error
     context.journal.finish()
     return wrote
@@ -326,42 +285,29 @@ class Checked:
     steps: tuple[RunStep, ...] = ()
 
 
-def _check(context: Context, target: Target, read: ReadRecords) -> Checked:
+def _check(context: Context[T], runner: Runner[T, R], target: T, read: R) -> Checked:
     """Read everything back, check each record, and let the Java producer place the same ones."""
     settings = context.settings
     if not settings.check:
         return Checked(None, read.sums.partitions)
-
-    def back() -> Checks:
-        with refused_by_spark(f"{target} cannot be read back"):
-            return checks.check(
-                read.placed,
-                target.read(context.session.spark, committed=settings.exactly_once),
-                context.run,
-                target.begin,
-                markers=settings.exactly_once,
-            )
-
-    check_result, checking = timed(context.progress, "read back and check", back)
-    _name_doubles(context, target)
+    check_result, checking = timed(
+        context.progress, "read back and check", lambda: runner.check(context, target, read)
+    )
+    if settings.dedupe is not None:
+        _name_copies(settings.dedupe, runner.copies(context, target))
     check_result, partitions = _with_null_keys(check_result, read.sums.partitions)
     proof = ProofResult(None)
     if settings.proof and target.partitions_now() in {None, context.n}:
-        proof = java_proof(context, read.placed, read.sums.records)
+        proof = runner.proof(context, read)
     return Checked(check_result, partitions, proof.proof, proof.notes, (checking, *proof.steps))
 
 
-def _name_doubles(context: Context, target: Target) -> None:
-    """Write the offsets of copies beyond each record's first, if asked for."""
-    file_name = context.settings.dedupe
-    if file_name is None:
-        return
-    read = target.read(context.session.spark, committed=context.settings.exactly_once)
-    rows = checks.doubles(read, context.run).orderBy("partition", "offset").toLocalIterator()
+def _name_copies(file_name: str, copies: Iterator[tuple[int, int]]) -> None:
+    """Write the offsets of copies beyond each record's first."""
     try:
         with Path(file_name).open("w", encoding="utf-8") as file:
             file.write("partition,offset\n")
-            file.writelines(f"{row.partition},{row.offset}\n" for row in rows)
+            file.writelines(f"{partition},{offset}\n" for partition, offset in copies)
     except OSError as error:
         raise PartwrightError(f"{file_name!r} cannot be written: {error.strerror}") from None
 
@@ -383,7 +329,7 @@ def _with_null_keys(
     return replace(check_result, partitions=tuple(read)), given_to
 
 
-def _report(context: Context, read: ReadRecords, checked: Checked) -> Report:
+def _report(context: Context[T], runner: Runner[T, R], read: R, checked: Checked) -> Report:
     """The report, without what the write itself has found."""
     settings, source, sums = context.settings, context.source, read.sums
     placed = sums.records - sums.unplaced
@@ -415,7 +361,7 @@ def _report(context: Context, read: ReadRecords, checked: Checked) -> Report:
             only_keys=len(settings.wanted_keys) or None,
             limit=settings.limit,
         ),
-        log=str(context.session.log) if context.session.log else None,
+        log=str(runner.log) if runner.log else None,
         exactly_once=settings.exactly_once,
         resumed=context.earlier is not None,
         spreads_null_keys=context.spreads,
@@ -423,19 +369,19 @@ def _report(context: Context, read: ReadRecords, checked: Checked) -> Report:
     )
 
 
-def _before(context: Context) -> str:
+def _before(context: Context[T]) -> str:
     """How far a run is that has written nothing, in words that follow "it ended"."""
     hint = "; add --resume to go on" if context.earlier is not None else ""
     return f"before it wrote anything to {context.target}{hint}"
 
 
-def _while(context: Context, prepared: Prepared, records: int) -> str:
+def _while(context: Context[T], prepared: Prepared[T], records: int) -> str:
     """How far a run is that is writing, in words that follow "it ended"."""
     written = _written(context, prepared.target, records)
     return f"while it wrote to {prepared.target}: {written}{_how_to_go_on(prepared)}"
 
 
-def _after(prepared: Prepared, records: int) -> str:
+def _after(prepared: Prepared[T], records: int) -> str:
     """How far a run is that has written everything, in words that follow "it ended"."""
     return (
         f"after {all_of(records, 'record was', 'records were')} written to {prepared.target}: what followed was not "
@@ -452,7 +398,7 @@ def _explained(standing: Callable[[], str]) -> Iterator[None]:
         raise BrokerError(f"{error}; this happened {standing()}", value=error.value) from error
 
 
-def _how_to_go_on(prepared: Prepared) -> str:
+def _how_to_go_on(prepared: Prepared[T]) -> str:
     if prepared.target.is_gone():
         return (
             "; the topic was deleted meanwhile, with all that was in it: if there is one of its name again, delete "
@@ -461,7 +407,7 @@ def _how_to_go_on(prepared: Prepared) -> str:
     return "; add --resume to go on" if prepared.can_resume else ""
 
 
-def _written(context: Context, target: Target, records: int) -> str:
+def _written(context: Context[T], target: Target, records: int) -> str:
     """What is and what is not written, in words."""
     written = target.written()
     if written is None:

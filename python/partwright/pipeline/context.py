@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.report import PlannedStep
+from partwright.pipeline.targets import Target
 
 if TYPE_CHECKING:
     from partwright.cluster import Cluster
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from partwright.pipeline.report import Progress
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
-    from partwright.pipeline.spark_session import Session
-    from partwright.pipeline.targets import Target, TargetState, TargetWriter
+    from partwright.pipeline.targets import TargetState
+
+
+_Target = TypeVar("_Target", bound=Target)
 
 
 @dataclass(frozen=True)
-class Context:
-    """One run, once its source and target are known and Spark is there.
+class Context(Generic[_Target]):
+    """One run, once its source and target are known.
 
     Attributes:
         settings: What it is asked to do.
@@ -30,7 +33,6 @@ class Context:
         first: What was there when the run began.
         n: The number of partitions.
         cluster: Where these are; None if no strategy looks at it.
-        session: Its Spark.
         journal: The notes about runs on this machine.
         progress: Is told of each step.
         run: The run's ID: 8 bytes, which its records' header names.
@@ -40,11 +42,10 @@ class Context:
 
     settings: RunSettings
     source: Source
-    target: Target
+    target: _Target
     first: TargetState
     n: int
     cluster: Cluster | None
-    session: Session
     journal: Journal
     progress: Progress
     run: bytes
@@ -61,18 +62,19 @@ class Context:
         """Whether records that the client does not place by their key get a partition here too."""
         return self.settings.null_keys == "spread" and not self.target.has_place_for_all
 
-    def writer(self, target: Target) -> TargetWriter:
-        """The way in which the options let it write to the target."""
-        return target.writer(in_transactions=self.settings.exactly_once, goes_on=self.earlier is not None)
+    def plan(self, writing: str, *, proves: bool) -> tuple[PlannedStep, ...]:
+        """The steps that the options ask for, from reading on.
 
-    @property
-    def plan(self) -> tuple[PlannedStep, ...]:
-        """The steps that the options ask for, from the session's on."""
+        Args:
+            writing: How the records are written.
+            proves: Whether the runner lets the Java producer choose.
+        """
         settings = self.settings
         making = PlannedStep(self.target.making, "append" if settings.append else "only if empty")
         checking = [PlannedStep("read back and check")] if settings.check else []
         if (
-            settings.check
+            proves
+            and settings.check
             and settings.proof
             and not self.target.has_place_for_all
             and settings.why_no_proof is None
@@ -81,6 +83,6 @@ class Context:
         return (
             PlannedStep("read and place"),
             *([making] if self.earlier is None else []),
-            PlannedStep("write", self.writer(self.target).how),
+            PlannedStep("write", writing),
             *checking,
         )

@@ -27,8 +27,9 @@ from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka import topics
 from partwright.pipeline.settings import KafkaTarget, PlacementRule
-from partwright.pipeline.source import spark_path
-from partwright.pipeline.targets import KafkaTopic, Target, TargetState
+from partwright.pipeline.spark_records import spark_path
+from partwright.pipeline.spark_targets import SparkTarget, SparkTopic
+from partwright.pipeline.targets import TargetState
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import HEADERS, mark_of
 
@@ -174,7 +175,7 @@ _SHOWN = 3
 
 def target_at(
     to: KafkaTarget | ParquetTarget, topic: str, new_topic: NewTopic, rule: PlacementRule
-) -> Target:
+) -> SparkTarget:
     """The target that the options name.
 
     Args:
@@ -184,12 +185,12 @@ def target_at(
         rule: What places the records, for a manifest.
     """
     if isinstance(to, KafkaTarget):
-        return KafkaTopic(to.config, topic, new_topic)
+        return SparkTopic(to.config, topic, new_topic)
     return (RemoteFolders if isinstance(to.folder, str) else LocalFolders)(to.folder, topic, rule)
 
 
 @dataclass(frozen=True)
-class ParquetFolders(Target):
+class ParquetFolders(SparkTarget):
     """One folder per partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset.
 
     Attributes:
@@ -236,7 +237,7 @@ class ParquetFolders(Target):
         """The folders that hold records now, as paths for Spark."""
 
     def write(self, placed: DataFrame) -> None:
-        """See `Target.write`; the manifest of what is there is written last."""
+        """See `SparkTarget.write`; the manifest of what is there is written last."""
         within = Window.partitionBy("partition").orderBy("file", "row")
         files = placed.withColumn("offset", F.row_number().over(within).cast("long") - 1)
         order = files.sortWithinPartitions("partition", "offset")
@@ -248,7 +249,7 @@ class ParquetFolders(Target):
         self._keep(manifest_of(files_there, self.run, self.topic, self.n, self.rule).to_json())
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """See `Target.read`.
+        """See `SparkTarget.read`.
 
         Raises:
             PartwrightError: The files are not those of the manifest.
@@ -319,7 +320,7 @@ class LocalFolders(ParquetFolders):
         return TargetState()
 
     def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
-        """See `Target.open`; `find_state` has checked everything."""
+        """See `SparkTarget.open`; `find_state` has checked everything."""
         del spark, in_transactions
         return self
 
@@ -418,7 +419,7 @@ class RemoteFolders(ParquetFolders):
         return TargetState()
 
     def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
-        """See `Target.open`."""
+        """See `SparkTarget.open`."""
         del in_transactions
         folder = HadoopFolder(spark, self.uri)
         self._refuse_there(folder)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
 from partwright import spark as pws
 from partwright.keys.key_text import shown_key
-from partwright.pipeline.report import KeyShare, PartitionShare
-from partwright.pipeline.source import key_bytes
+from partwright.pipeline.report import HEAVIEST, KeyShare, PartitionShare, RecordSums
+from partwright.pipeline.spark_records import key_bytes
 from partwright.spark.partition_layout import laid_out
 from partwright.spark.resumed_rows import record_bytes
 
@@ -59,34 +59,6 @@ def placed_records(
     return placed.withColumn("key", key_bytes("id", placed, settings.source_key_type)).drop("id")
 
 
-_HEAVIEST = 10
-
-
-@dataclass(frozen=True)
-class RecordSums:
-    """The records that a run writes, added up.
-
-    Attributes:
-        partitions: What each partition gets, without records that the client does not place by their key.
-        heaviest_keys: Those with the most records.
-        records: All records.
-        unplaced: Records that the client does not place by their key.
-        with_key: Records that have a key.
-        keys: Different keys.
-        bytes: The bytes of all keys and values.
-        digest: A number that changes with any record, place or order.
-    """
-
-    partitions: tuple[PartitionShare, ...]
-    heaviest_keys: tuple[KeyShare, ...]
-    records: int
-    unplaced: int
-    with_key: int
-    keys: int
-    bytes: int
-    digest: str
-
-
 def _share(number: int, sums: Row | None, nulls: Mapping[int, int] | None) -> PartitionShare:
     left = None if nulls is None else nulls.get(number, 0)
     if sums is None:
@@ -122,7 +94,7 @@ def sum_records(placed: DataFrame, n: int) -> RecordSums:
         )
     )
     try:
-        heaviest = over_partitions.orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+        heaviest = over_partitions.orderBy(F.desc("records"), "key").limit(HEAVIEST).collect()
         (keys,) = over_partitions.agg(
             F.count("partition").alias("placed"), F.sum("records").alias("records")
         ).collect()

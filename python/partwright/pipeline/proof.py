@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
@@ -11,6 +11,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import Meaning, meaning
 from partwright.pipeline import checks
 from partwright.pipeline.report import timed
+from partwright.pipeline.runner import ProofResult
 from partwright.pipeline.spark_session import refused_by_spark
 from partwright.pipeline.targets import TargetState
 from partwright.spark import classic
@@ -20,22 +21,14 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.context import Context
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.report import Proof, RunStep
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.report import Proof
+    from partwright.pipeline.spark_targets import SparkTarget, SparkTopic
 
 
 _NONE = "no proof by the Java producer"
 
 
-class ProofResult(NamedTuple):
-    """The proof; None if there is none, which a note explains, and the steps that were taken."""
-
-    proof: Proof | None
-    notes: tuple[str, ...] = ()
-    steps: tuple[RunStep, ...] = ()
-
-
-def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult:
+def java_proof(context: Context[SparkTarget], placed: DataFrame, records: int) -> ProofResult:
     """Let the Java producer place the records, in a topic that is deleted afterwards, and compare.
 
     Args:
@@ -60,7 +53,7 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
         "cannot be"
     )
 
-    def choices() -> KafkaTopic | BrokerError:
+    def choices() -> SparkTopic | BrokerError:
         """The topic with the producer's choices, or why it cannot be made."""
         try:
             prepared = topic.prepare(context.n, TargetState(), context.run, append=False)
@@ -70,7 +63,7 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
             prepared.write(placed.drop("partition"))
         return prepared
 
-    def compared(choice_topic: KafkaTopic) -> Proof:
+    def compared(choice_topic: SparkTopic) -> Proof:
         with refused_by_spark(f"{done} read back"):
             # Records that the client does not place have no partition to compare with.
             expected = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
@@ -101,7 +94,7 @@ def _no_topic(error: BrokerError, proofs: str) -> str:
     return f"{_NONE}: {rights if meaning(error) is Meaning.NO_RIGHT else error}"
 
 
-def _remove(topic: KafkaTopic, journal: Journal) -> PartwrightError | None:
+def _remove(topic: SparkTopic, journal: Journal) -> PartwrightError | None:
     """Delete the proof's topic again; if that fails, the next run tries, and the error is returned."""
     try:
         topic.delete()

@@ -63,6 +63,35 @@ class KeyShare:
     partition: int | None
 
 
+HEAVIEST = 10
+"""How many of the keys with the most records a report names."""
+
+
+@dataclass(frozen=True)
+class RecordSums:
+    """The records that a run writes, added up.
+
+    Attributes:
+        partitions: What each partition gets, without records that the client does not place by their key.
+        heaviest_keys: Those with the most records.
+        records: All records.
+        unplaced: Records that the client does not place by their key.
+        with_key: Records that have a key.
+        keys: Different keys.
+        bytes: The bytes of all keys and values.
+        digest: A number that changes with any record, place or order.
+    """
+
+    partitions: tuple[PartitionShare, ...]
+    heaviest_keys: tuple[KeyShare, ...]
+    records: int
+    unplaced: int
+    with_key: int
+    keys: int
+    bytes: int
+    digest: str
+
+
 @dataclass(frozen=True)
 class PartitionRead:
     """What one partition holds of a run's records; null_keys are those that were asked for without a partition."""

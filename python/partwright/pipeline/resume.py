@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.spark import classic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
     from partwright.pipeline.targets import Target, TargetState
-
-# Spark splits files into tasks by these settings, and rows are numbered by task; the last one is by default the number
-# of cores.
-_SIZES = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
-_LEAST = "spark.sql.files.minPartitionNum"
-_LEAF = "spark.sql.leafNodeDefaultParallelism"
 
 
 @dataclass(frozen=True)
@@ -110,36 +100,3 @@ def cannot_go_on(earlier: RecordedRun, why: str) -> PartwrightError:
         f"the run of {earlier.began} cannot go on, because {why}: give it what it was begun with, or run without "
         "--resume into another --topic"
     )
-
-
-@contextlib.contextmanager
-def cut_as(spark: SparkSession, earlier: RecordedRun | None) -> Iterator[None]:
-    """Make Spark split the source's files as it did when the run began, for example on a machine with more cores."""
-    if earlier is None:
-        yield
-        return
-    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in earlier.cut}
-    for name, value in earlier.cut.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        # The session may be the caller's. If its Java is gone, somebody else reports that.
-        with contextlib.suppress(Exception):
-            for name, was in before.items():
-                spark.conf.unset(name) if was is None else spark.conf.set(name, was)
-
-
-def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
-    """Describe the source as it is now.
-
-    Args:
-        spark: The session.
-        records: What `read_records` gives.
-    """
-    parallelism = spark.conf.get(_LEAF, None) or str(spark.sparkContext.defaultParallelism)
-    # Without a default here, Spark returns its own value for settings that nobody set.
-    cut = {name: str(spark.conf.get(name)) for name in _SIZES}
-    least: str | None = spark.conf.get(_LEAST, None)
-    cut[_LEAST] = parallelism if least is None else least
-    return SourceFacts(classic.file_facts(spark, records.inputFiles()), cut, records.rdd.getNumPartitions())

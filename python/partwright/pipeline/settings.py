@@ -90,6 +90,7 @@ class RunSettings:
     """The settings of one run.
 
     Attributes:
+        runner: What does the work: `spark` or `local`, which is this process; None chooses.
         source: A csv, json or parquet file or folder, `kafka://host:port/topic`, or whatever Spark's `format` loads;
             None means the flights of 2013.
         format: The name of Spark's data source, if the source's own name does not tell it.
@@ -129,6 +130,7 @@ class RunSettings:
         properties: The producer's configuration for the strategy, under Kafka's own keys.
     """
 
+    runner: str | None = None
     source: str | None = None
     format: str | None = None
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -164,6 +166,11 @@ class RunSettings:
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     DEFAULT_PARTITIONS = 12
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this process does the work, without Spark."""
+        return self.runner == "local"
 
     @property
     def is_marked(self) -> bool:
@@ -259,6 +266,7 @@ class RunSettings:
             key: The column with the key.
         """
         settings = {
+            "--runner": self.runner if self.is_local else None,
             "--format": source_format,
             "--key": key,
             "--key-type": self.key_type,
@@ -323,6 +331,8 @@ class RunSettings:
                 "--conf spark.speculation=true would run slow tasks a second time, and Spark's Kafka sink would write "
                 "their records twice: leave it out, or add --exactly-once"
             )
+        if self.is_local:
+            yield from self._refused_locally()
         yield from self._refused_strategies()
         yield from self._refused_ways_to_write()
 
@@ -348,11 +358,22 @@ class RunSettings:
                 yield f"there is no folder for --dedupe {self.dedupe!r}: make it first"
         if self.resume and self.append:
             yield "--resume goes on with a run, --append begins another one: give only one of them"
-        if self.timestamp is not None and not self.exactly_once:
+        if self.timestamp is not None and not self.exactly_once and not self.is_local:
             yield (
                 f"--timestamp {self.timestamp} would be lost, for Spark's Kafka sink ignores timestamps: add "
                 "--exactly-once, whose writer keeps them"
             )
+
+    def _refused_locally(self) -> Iterator[str]:
+        of_spark = {
+            "--master": self.master != RunSettings.master,
+            "--conf": self.configs,
+            "--option": self.options,
+            "--null-keys producer": self.null_keys == "producer",
+            f"--to {self.target}": self.is_into_folders,
+        }
+        if option := _first_given(of_spark):
+            yield f"{option} is for Spark, and --runner local starts none: leave it out, or say --runner spark"
 
     def _refused_strategies(self) -> Iterator[str]:
         if not self.is_by_strategy:

@@ -23,9 +23,11 @@ from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.journal import java_of_pid, journal_of
 from partwright.pipeline.report import Progress, timed
 from partwright.pipeline.settings import STRIP_ID, RunSettings
-from partwright.pipeline.source import find_source, stream_records
+from partwright.pipeline.source import find_source
+from partwright.pipeline.spark_records import refuse_source, stream_records
 from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
-from partwright.pipeline.targets import KafkaTopic, number_of_partitions
+from partwright.pipeline.spark_targets import SparkTopic
+from partwright.pipeline.targets import number_of_partitions
 from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.executors.archives import send_own_code
@@ -140,10 +142,11 @@ def stream(
             "--no-check is for --available-now, because only what ends is checked: leave it out"
         )
     source = find_source(settings, endless=True)
+    refuse_source(source, settings)
     if not source.can_grow:
         raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
     _refuse_circle(source, settings.source_config, config)
-    target = KafkaTopic(config, source.topic, settings.new_topic)
+    target = SparkTopic(config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {checkpoint!r}"))
         first = target.find_state()
@@ -246,7 +249,7 @@ def _kept(batch: BatchDone, options: StreamOptions) -> BatchDone:
     return batch if is_needed else replace(batch, begin={})
 
 
-def _standing(when: str, target: KafkaTopic, done: Sequence[BatchDone]) -> str:
+def _standing(when: str, target: SparkTopic, done: Sequence[BatchDone]) -> str:
     """Where a stream was when it ended, in words.
 
     Args:
@@ -272,7 +275,7 @@ def _written(done: Sequence[BatchDone]) -> str:
     )
 
 
-def _wait(query: StreamingQuery, done: Sequence[BatchDone], target: KafkaTopic, session: Session) -> None:
+def _wait(query: StreamingQuery, done: Sequence[BatchDone], target: SparkTopic, session: Session) -> None:
     """Wait until the query ends; `done` has the batches that it wrote until then."""
     with explained_end(lambda: _standing("while", target, done), session.interrupted, session.log):
         try:
@@ -319,7 +322,7 @@ def _behind(progress: Json | None) -> int | None:
 
 def _check(
     spark: SparkSession,
-    target: KafkaTopic,
+    target: SparkTopic,
     producer: ProducerConfig,
     done: Sequence[BatchDone],
     *,

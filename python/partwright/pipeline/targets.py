@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
@@ -17,23 +16,9 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.topics import NewTopic, differences
 from partwright.pipeline.ledger import FolderLedger, TopicLedger
-from partwright.spark.connector import (
-    READER,
-    load_topic,
-    refuse_second_tasks,
-    spark_options,
-    windows_read,
-    write_topic,
-)
-from partwright.spark.exactly_once import write_exactly_once
-from partwright.spark.marks import mark_of
-from partwright.spark.resumed_rows import rest_of, rows_there
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.marks import Mark
     from partwright.pipeline.ledger import RunLedger
     from partwright.pipeline.source import Source
 
@@ -160,31 +145,6 @@ def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:
     return f"{counted(done, f'{of} is', f'{of} are')} written{places}{again}, the others are not"
 
 
-# The most that a Java producer sends in one request by default.
-_MOST_BYTES = 1 << 20
-# A whole topic is read, so requests are fewer and larger than by default (500 records and 1 MiB).
-_MANY_AT_ONCE = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(4 << 20)}
-
-
-@dataclass(frozen=True)
-class Placed:
-    """Records that are ready to be written.
-
-    Attributes:
-        frame: `key`, `value`, `headers`, `partition`, `file` and `row`; task i holds partition i, in order.
-        mark: The header by which this run's records are known.
-        records: How many there are.
-        bytes: The bytes of all keys and values.
-        has_headers: Whether they have headers besides the mark.
-    """
-
-    frame: DataFrame
-    mark: Mark
-    records: int
-    bytes: int
-    has_headers: bool
-
-
 class Wrote(NamedTuple):
     """What a write found.
 
@@ -195,18 +155,6 @@ class Wrote(NamedTuple):
 
     already_there: int = 0
     late: int = 0
-
-
-class TargetWriter(NamedTuple):
-    """A way to write a run's records.
-
-    Attributes:
-        how: It in words.
-        write: The function that does it.
-    """
-
-    how: str
-    write: Callable[[Placed], Wrote]
 
 
 class Target(ABC):
@@ -248,16 +196,8 @@ class Target(ABC):
         """
 
     @abstractmethod
-    def write(self, placed: DataFrame) -> None:
-        """Writes columns `key`, `value`, `headers`, `partition`; task i holds partition i, in order."""
-
-    @abstractmethod
     def written(self) -> Mapping[int, int] | None:
         """How many records each partition got since `prepare`; None if nobody can tell."""
-
-    @abstractmethod
-    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
 
     def cluster(self) -> Cluster | None:
         """The topic's partitions and leaders; None if there are none yet."""
@@ -271,26 +211,9 @@ class Target(ABC):
         """
         del n, first
 
-    @abstractmethod
-    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
-        """Check, as soon as Spark has started, what cannot be checked without it.
-
-        Raises:
-            PartwrightError: Something is there already, Spark cannot reach it, or would write it twice.
-        """
-
     def resume_run(self, begin: Mapping[int, int]) -> Self:
         """The target as an earlier run has prepared it, which began at these offsets."""
         raise NotImplementedError(f"{self} has no runs that go on: its settings refuse them")
-
-    def writer(self, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
-        """The way to write all records, or those that an earlier try of the same run left."""
-        del in_transactions, goes_on
-        return TargetWriter("by Spark", self._write_all)
-
-    def _write_all(self, placed: Placed) -> Wrote:
-        self.write(placed.frame)
-        return Wrote()
 
     def partitions_now(self) -> int | None:
         """How many partitions there are now, 0 if the topic is gone; None if nobody can add any."""
@@ -318,7 +241,7 @@ class Target(ABC):
 
 @dataclass(frozen=True)
 class KafkaTopic(Target):
-    """A topic, written and read by Spark's own Kafka connector.
+    """A topic; each runner writes and reads it in its own way.
 
     Attributes:
         config: How to reach its Kafka.
@@ -373,12 +296,6 @@ class KafkaTopic(Target):
         if first.partitions is None:
             self._make(n, validate_only=True)
 
-    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
-        """See `Target.open`."""
-        if not in_transactions:
-            refuse_second_tasks(spark)
-        return self
-
     def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
         del run
@@ -417,43 +334,6 @@ class KafkaTopic(Target):
                 "kafka-reassign-partitions.sh), or take another --topic"
             )
 
-    def write(self, placed: DataFrame) -> None:
-        """See `Target.write`; if `placed` has no column `partition`, the Java producer chooses."""
-        write_topic(placed, self.config, self.topic, self._most_bytes())
-
-    def writer(self, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
-        """See `Target.writer`; what is there already shows by the marks, for both ways to write."""
-        what = "what is missing, " if goes_on else ""
-        if in_transactions:
-            return TargetWriter(
-                f"{what}in transactions", functools.partial(self._write_committed, goes_on=goes_on)
-            )
-        return TargetWriter(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
-
-    def _write_committed(self, placed: Placed, *, goes_on: bool) -> Wrote:
-        already_there = write_exactly_once(
-            # Without headers of their own, they have none but the mark, which the writer adds.
-            placed.frame if placed.has_headers else placed.frame.drop("headers"),
-            self.config,
-            self.topic,
-            self.begin,
-            placed.mark,
-            placed.bytes / placed.records,
-        )
-        return Wrote(already_there if goes_on else 0)
-
-    def _write_rest(self, placed: Placed) -> Wrote:
-        written_rows = rows_there(self.config, self.topic, self.begin, placed.mark)
-        remaining = rest_of(placed.frame, written_rows, self.config, self.topic, placed.mark)
-        if remaining.already_there < placed.records:
-            self.write(remaining.rows)
-        return Wrote(remaining.already_there, remaining.late)
-
-    def _most_bytes(self) -> dict[str, str]:
-        """If the new topic takes larger records than the default, its producer takes them too."""
-        most = int(self.new_topic.configs.get("max.message.bytes", 0))
-        return {"kafka.max.request.size": str(most)} if most > _MOST_BYTES else {}
-
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; None if the broker does not answer."""
         try:
@@ -470,21 +350,6 @@ class KafkaTopic(Target):
         """
         with admin_client(self.config, TIMEOUT_S) as admin:
             return str(topics.existing(admin, self.topic).topic_id)
-
-    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """See `Target.read`; up to the partitions' present ends, including partitions that were added since."""
-        end = topics.end_offsets(self.config, self.topic)
-        windows = {partition: (self.begin.get(partition, 0), last) for partition, last in sorted(end.items())}
-        options = {
-            **spark_options(self.config),
-            **READER,
-            **_MANY_AT_ONCE,
-            **windows_read(self.topic, windows),
-            "includeHeaders": "true",
-            "kafka.isolation.level": "read_committed" if committed else "read_uncommitted",
-        }
-        records = load_topic(spark, options)
-        return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 
     def partitions_now(self) -> int:
         """See `Target.partitions_now`; if the topic was made again, the one that was written to is gone."""
@@ -504,17 +369,9 @@ class KafkaTopic(Target):
         """See `Target.ledger`; a topic of its own cluster, unless a folder is named."""
         return TopicLedger(self.config) if state is None else FolderLedger(state)
 
-    def losses(self, source: Source, *, in_transactions: bool) -> tuple[str, ...]:
-        """See `Target.losses`."""
-        times = (
-            "the records have the time of this run as their timestamps, because Spark's Kafka sink takes none: "
-            "--exactly-once keeps those of the source"
-        )
-        return (times,) if source.has_headers and not in_transactions else ()
-
-    def beside(self, name: str) -> KafkaTopic | None:
+    def beside(self, name: str) -> Self:
         """See `Target.beside`."""
-        return KafkaTopic(self.config, name, self.new_topic.for_same_records())
+        return type(self)(self.config, name, self.new_topic.for_same_records())
 
     def exists(self) -> bool:
         """Whether there is such a topic."""

@@ -13,7 +13,6 @@ from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import extent
-from partwright.spark.connector import spark_options, windows_read
 
 if TYPE_CHECKING:
     from partwright.kafka.bounds import Bounds
@@ -33,13 +32,14 @@ class Source:
         name: What it is called.
         format: The name of Spark's data source.
         path: What that loads; None for a topic.
-        options: Its options, which may hold secrets.
+        options: The options that the user gives Spark's reader, which may hold secrets.
         key: The key's column; None if the user has to name it.
         topic: The default topic for the records.
         windows: For a topic, each partition's first offset and the one at which reading ends (exclusive). They are
             fixed once, so that a second reading sees the same records, and no reading sees later ones.
         of: How many offsets the whole topic had at that time.
         first: For a topic, the first offset that each partition had then.
+        config: For a topic, how its Kafka is reached.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Source:
     windows: Mapping[int, tuple[int, int]] | None = None
     of: int = 0
     first: Mapping[int, int] = field(default_factory=dict)
+    config: KafkaConfig | None = None
 
     @property
     def identity(self) -> str:
@@ -81,10 +82,7 @@ class Source:
         Args:
             windows: See `windows`.
         """
-        if windows is None:
-            return self
-        topic = str(parse_kafka(self.name)[1])
-        return replace(self, windows=dict(windows), options=self.options | windows_read(topic, windows))
+        return self if windows is None else replace(self, windows=dict(windows))
 
 
 def find_topic_source(
@@ -119,9 +117,8 @@ def find_topic_source(
             )
     config = KafkaConfig.read(source_config, servers=servers)
     topic_extent = extent(config, topic, bounds)
-    options = {**spark_options(config, reading=True), "includeHeaders": "true"}
     of = sum(topic_extent.end.values()) - sum(topic_extent.first.values())
-    source = Source(address, "kafka", None, options, "key", topic, of=of, first=topic_extent.first)
+    source = Source(address, "kafka", None, {}, "key", topic, of=of, first=topic_extent.first, config=config)
     source = source.within(topic_extent.windows)
     if not source.passed and not endless:
         part = "no records within these bounds" if source.of else "no records: it is empty"

@@ -16,10 +16,19 @@ from partwright.cli.progress import ConsoleProgress
 if TYPE_CHECKING:
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
+    from partwright.pipeline.runner import RunnerKind
+    from partwright.pipeline.settings import RunSettings
 
 
 @click.command("run", cls=Command)
 @click.argument("source", required=False)
+@heading("How to run")
+@option(
+    "--runner",
+    "What does the work: Spark, or this process, without Spark and Java (default: spark).",
+    type=click.Choice(["spark", "local"]),
+    default="spark",
+)
 @with_run_options
 @target_option(
     "kafka://host:port, parquet:DIR or parquet:s3a://bucket/path (default: an embedded Kafka that lives as long as the "
@@ -82,7 +91,7 @@ def command(
     output: Output,
     **options: Any,
 ) -> int:
-    """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
+    """Read records, give each its partition, write them to Kafka, read them back, check each one, report.
 
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without SOURCE it reads the 336,776 flights that left New York in 2013, with tailnum as key.
@@ -109,9 +118,19 @@ def command(
         bounds=within_offsets(bounds, from_offsets, to_offsets),
         only_keys=only_keys + keys_of_file(only_keys_file),
     )
-    # The settings have refused a missing PySpark.
     from partwright.pipeline.batch_run import run
 
     with ConsoleProgress() as progress:
-        report = run(settings, progress)
+        report = run(settings, progress, _kind(settings))
     return output.show(report, settings.source)
+
+
+def _kind(settings: RunSettings) -> RunnerKind[Any, Any]:
+    if settings.is_local:
+        from partwright.pipeline.local_runner import LocalKind
+
+        return LocalKind()
+    # The settings have refused a missing PySpark.
+    from partwright.pipeline.spark_runner import SparkKind
+
+    return SparkKind(master=settings.master, configs=settings.configs)

@@ -1,0 +1,263 @@
+"""Read a source in this process, batch by batch: key, value, headers, and what else decides about a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files import ColumnRequest, open_records, text_type
+from partwright.files.formats import in_one, no_column, typed
+from partwright.files.opening import FORMATS
+from partwright.files.scalars import text
+from partwright.kafka.address import parse_kafka
+from partwright.kafka.reading import Reading, headers_of
+from partwright.kafka.records import reads_committed
+from partwright.keys.hashing import encode
+from partwright.pipeline.json_values import json_rows, refuse_types
+
+if TYPE_CHECKING:
+    from partwright.kafka.reading import Run
+    from partwright.pipeline.settings import RunSettings, SourceColumns
+    from partwright.pipeline.topic_source import Source
+
+HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+"""A record's headers."""
+_PARTITION = pa.int32()
+# Without an end, pyarrow 26 refuses a column with a null.
+_LONGEST = 2**31 - 1
+
+
+class SourceBatch(NamedTuple):
+    """Some records of a source, in its order.
+
+    Attributes:
+        keys: Their keys, ready to be hashed.
+        values: Their value bytes.
+        headers: Their headers; None if the source has none.
+        timestamps: Their times in milliseconds since 1970, null for now; None if none are kept.
+        named: The partitions that they name; None if none do.
+        fields: What the strategy `field` goes by; None for others.
+    """
+
+    keys: pa.Array
+    values: pa.Array
+    headers: pa.Array | None = None
+    timestamps: pa.Array | None = None
+    named: pa.Array | None = None
+    fields: pa.Array | None = None
+
+
+class WantedKeys(NamedTuple):
+    """The keys whose records are taken.
+
+    Attributes:
+        keys: Their bytes.
+        begin: How many bytes before them are not compared: a schema's ID.
+    """
+
+    keys: frozenset[bytes]
+    begin: int = 0
+
+
+def refuse_source(source: Source, settings: RunSettings) -> None:
+    """Refuse what only Spark reads, and columns that are not there or are of another type.
+
+    Raises:
+        PartwrightError: It is such a source or column; the error names the option.
+    """
+    columns = settings.columns._replace(key=source.key)
+    if source.format == "kafka":
+        if columns.key != "key" or columns.value not in {None, "value"}:
+            raise PartwrightError(
+                "of a topic, --runner local takes the records' own keys and values: leave --key and --value out, or "
+                "say --runner spark"
+            )
+        return
+    if source.format not in FORMATS:
+        raise PartwrightError(
+            f"--format {source.format} is one of Spark's, which --runner local does not read: say --runner spark"
+        )
+    types = _types(source)
+    if columns.key is None:
+        raise PartwrightError(f"say which column is the key with --key: {source.name} has {', '.join(types)}")
+    named = {"--key": columns.key, "--value": columns.value, "--timestamp": columns.timestamp}
+    named |= {"--partition": columns.partition, "--field": columns.field}
+    for option, name in named.items():
+        if name is not None and name not in types:
+            raise no_column(source.name, [*types], name, option=option)
+    if columns.value is None:
+        refuse_types(types, source.name)
+    elif not _is_text(types[columns.value]) and not _is_binary(types[columns.value]):
+        raise KeyTypeError(
+            f"the value column {columns.value!r} is {types[columns.value]}, but a record's value is text or binary: "
+            "leave --value out to write all columns as JSON"
+        )
+
+
+def _types(source: Source) -> dict[str, pa.DataType]:
+    """The columns of a file and their types, all of them."""
+    types: dict[str, pa.DataType] = {}
+    with open_records(str(source.path), source.format) as records:
+        for each in records.types():
+            types = dict(each)
+    # Spark sorts the fields of JSON, whose order may differ from line to line.
+    return dict(sorted(types.items())) if source.format == "json" else types
+
+
+def source_batches(
+    source: Source, columns: SourceColumns, only_keys: WantedKeys | None, limit: int | None
+) -> Iterator[SourceBatch]:
+    """The records of a source, in its order: files by their names, a topic by partition and offset.
+
+    Args:
+        source: The source.
+        columns: Which of its columns are what.
+        only_keys: The keys whose records are taken; None takes all.
+        limit: How many of the first records are taken; None takes all.
+
+    Raises:
+        PartwrightError: A file cannot be read to its end; or see `Reading`.
+    """
+    batches = _topic(source) if source.format == "kafka" else _file(source, columns)
+    left = limit
+    for batch in batches:
+        some = batch if only_keys is None else _of_keys(batch, columns.key_type, only_keys)
+        if left is not None:
+            some = _sliced(some, slice(0, left))
+            left -= len(some.keys)
+        if len(some.keys):
+            yield some
+        if left == 0:
+            return
+
+
+def _file(source: Source, columns: SourceColumns) -> Iterator[SourceBatch]:
+    key, key_text = str(columns.key), text_type(columns.key_type)
+    types = _types(source)
+    named = {key, columns.value, columns.timestamp, columns.partition, columns.field}
+    requests = [
+        ColumnRequest(name, pa.string() if pa.types.is_null(kind) else kind)
+        for name, kind in types.items()
+        if columns.value is None or name in named
+    ]
+    path, row, null = str(source.path), 0, source.options.get("nullValue")
+    with open_records(path, source.format) as records:
+        for arrays in records.read(requests):
+            by_name = {
+                each.name: _without(in_one(column), null)
+                for each, column in zip(requests, arrays, strict=True)
+            }
+            keys = by_name[key]
+            if _is_text(keys.type):
+                keys = in_one(typed(keys, ColumnRequest(key, key_text), path, row))
+            row += len(keys)
+            yield SourceBatch(
+                keys,
+                json_rows(by_name) if columns.value is None else by_name[columns.value].cast(pa.binary()),
+                None,
+                None
+                if columns.timestamp is None
+                else _milliseconds(by_name[columns.timestamp], columns.timestamp),
+                None
+                if columns.partition is None
+                else _numbers(by_name[columns.partition], columns.partition),
+                None if columns.field is None else by_name[columns.field],
+            )
+
+
+def _without(column: pa.Array, null: str | None) -> pa.Array:
+    """The column, plain, with nulls for the text that stands for a missing value."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if null is None or not _is_text(column.type):
+        return column
+    return pc.if_else(pc.equal(column, text(null)), pa.nulls(1, column.type)[0], column)
+
+
+def _milliseconds(column: pa.Array, name: str) -> pa.Array:
+    if pa.types.is_timestamp(column.type):
+        in_ms = pc.CastOptions(pa.timestamp("ms", column.type.tz), allow_time_truncate=True)
+        return column.cast(options=in_ms).cast(pa.int64())
+    return _numbers(column, name, pa.int64())
+
+
+def _numbers(column: pa.Array, name: str, kind: pa.DataType = _PARTITION) -> pa.Array:
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid as error:
+        raise PartwrightError(f"the column {name!r} does not hold whole numbers: {error}") from None
+
+
+def _topic(source: Source) -> Iterator[SourceBatch]:
+    topic = str(parse_kafka(source.name)[1])
+    config = source.config
+    if config is None:
+        raise RuntimeError(f"{source.name} has no configuration")
+    # Partition by partition, so that a second reading has the same order.
+    for partition, window in sorted((source.windows or {}).items()):
+        reading = Reading(config, topic, {partition: window}, committed=reads_committed(config))
+        for runs in reading.runs():
+            for run in runs:
+                if run.records:
+                    yield _of_run(run)
+
+
+def _of_run(run: Run) -> SourceBatch:
+    records = run.records
+    return SourceBatch(
+        pa.array([each.key() for each in records], pa.binary()),
+        pa.array([each.value() for each in records], pa.binary()),
+        pa.array([[*map(_header, headers_of(each))] for each in records], HEADERS),
+        pa.array([_time(*each.timestamp()) for each in records], pa.int64()),
+    )
+
+
+def _time(kind: int, milliseconds: int) -> int | None:
+    """A record's time; None if it has none (`TIMESTAMP_NOT_AVAILABLE`)."""
+    return milliseconds if kind else None
+
+
+def _header(header: tuple[str, bytes | None]) -> dict[str, object]:
+    return {"key": header[0], "value": header[1]}
+
+
+def key_bytes(keys: pa.Array, key_type: str | None) -> pa.Array:
+    """The keys' bytes in Kafka; `confluent:strip-id` removes the header for hashing only."""
+    if (_is_text(keys.type) or _is_binary(keys.type)) and key_type != "java:uuid":
+        return keys.cast(pa.binary())
+    return in_one(encode(keys, key_type))
+
+
+def _of_keys(batch: SourceBatch, key_type: str | None, only_keys: WantedKeys) -> SourceBatch:
+    """Only the records of some keys, compared by their bytes."""
+    wire = pc.binary_slice(key_bytes(batch.keys, key_type), only_keys.begin, _LONGEST)
+    kept = pc.is_in(wire, pa.array(sorted(only_keys.keys), pa.binary()))
+    return SourceBatch(*(None if each is None else each.filter(kept) for each in batch))
+
+
+def _sliced(batch: SourceBatch, some: slice) -> SourceBatch:
+    return SourceBatch(*(None if each is None else each[some] for each in batch))
+
+
+def file_facts(source: Source) -> dict[str, tuple[int, int]]:
+    """For each of the source's files, its size in bytes and the time of its last change in milliseconds."""
+    if source.path is None:
+        return {}
+    path = Path(source.path)
+    files: Sequence[Path] = (
+        sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    )
+    return {str(each): (each.stat().st_size, each.stat().st_mtime_ns // 1_000_000) for each in files}
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

@@ -1,0 +1,355 @@
+"""`--runner local` does what Spark does, record by record, and goes on after it was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from confluent_kafka import Producer
+
+from partwright.errors import PartwrightError
+from partwright.kafka import topics
+from partwright.kafka.marks import MARK
+from partwright.kafka.reading import headers_of, records
+from partwright.pipeline.batch_run import run
+from partwright.pipeline.local_runner import LocalKind
+from partwright.pipeline.settings import RunSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
+
+    from partwright.kafka import EmbeddedKafka
+    from partwright.pipeline.report import Report
+    from partwright.pipeline.settings import KafkaTarget
+
+    Go = Callable[..., Report]
+    Contents = dict[int, list[tuple[Any, ...]]]
+
+N = 7
+TEXTS = ["", '""', '"a ""b"" c"', "plain", '"two\nlines"', "ü\\x\t", '"\x01\x1f"', "NA"]
+
+
+class Silent:
+    """A progress that nobody sees."""
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        del name
+        yield
+
+    def spark(self, spark: SparkSession) -> None:
+        raise AssertionError(spark)
+
+
+@pytest.fixture
+def local() -> Go:
+    def once(**settings: Any) -> Report:
+        return run(RunSettings(runner="local", **settings), Silent(), LocalKind())
+
+    return once
+
+
+def contents(to: KafkaTarget, topic: str, *, keyed: bool = True) -> Contents:
+    """The records of each partition in order, without our header; only those with a key, if asked."""
+    held: Contents = {}
+    ends = topics.end_offsets(to.config, topic)
+    windows = {partition: (0, end) for partition, end in ends.items()}
+    for record in records(to.config, topic, windows, committed=True):
+        if record.key() is not None or not keyed:
+            theirs = [header for header in headers_of(record) if header[0] != MARK]
+            held.setdefault(record.partition(), []).append((record.key(), record.value(), theirs))
+    return held
+
+
+def csv_file(path: Path, seed: int, count: int = 3_000) -> Path:
+    drawn = random.Random(seed)
+    lines = [
+        f"{drawn.choice(['', f'k{drawn.randrange(400)}'])},{drawn.randrange(10**6)},{drawn.choice(TEXTS)}"
+        for _ in range(count)
+    ]
+    path.write_text("\n".join(["id,number,text", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def csv_folder(path: Path, seed: int) -> Path:
+    path.mkdir()
+    for each in range(3):
+        csv_file(path / f"part {each}.csv", seed + each, 200)
+    return path
+
+
+def json_file(path: Path, seed: int) -> Path:
+    drawn = random.Random(seed)
+    rows = [
+        {
+            "z": drawn.randrange(9),
+            "id": drawn.choice([None, f"k{drawn.randrange(90)}"]),
+            "a": drawn.random() < 0.5,
+        }
+        for _ in range(2_000)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def parquet_file(path: Path, seed: int) -> Path:
+    drawn = random.Random(seed)
+    count = 2_000
+    table = pa.table(
+        {
+            "id": pa.array(
+                [drawn.choice([None, drawn.randrange(-(2**40), 2**40)]) for _ in range(count)], pa.int64()
+            ),
+            "text": [drawn.choice([None, "", 'a "b" \\ \n\x07', "ü"]) for _ in range(count)],
+            "small": pa.array([drawn.randrange(-128, 128) for _ in range(count)], pa.int8()),
+            "flag": [drawn.choice([None, True, False]) for _ in range(count)],
+            "day": [date(1970 + drawn.randrange(90), 2, 28) for _ in range(count)],
+            # Java 17 writes some numbers of more digits with one digit too many (JDK-4511638).
+            "price": [
+                round(drawn.uniform(-(10.0 ** drawn.randrange(9)), 10.0 ** drawn.randrange(9)), 2)
+                for _ in range(count)
+            ],
+        }
+    )
+    pq.write_table(table, path, row_group_size=300)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "settings"),
+    [
+        (csv_file, {}),
+        (csv_file, {"client": "librdkafka:consistent", "value": "text"}),
+        (csv_file, {"partition": "number", "limit": 5}),
+        (csv_folder, {"key_type": "utf8"}),
+        (json_file, {}),
+        (parquet_file, {"key_type": "java:long"}),
+        (parquet_file, {"key_type": "java:long", "value": "text", "only_keys": ("7",)}),
+    ],
+)
+@pytest.mark.spark
+@pytest.mark.broker
+def test_records_are_the_same_as_by_spark(
+    make: Callable[[Path, int], Path],
+    settings: dict[str, Any],
+    go: Go,
+    local: Go,
+    to: KafkaTarget,
+    topic: str,
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    ending = {csv_file: "o.csv", csv_folder: "in", json_file: "o.json", parquet_file: "o.parquet"}[make]
+    source = str(make(tmp_path / ending, seed))
+    if settings.get("partition"):
+        text = Path(source).read_text(encoding="utf-8").splitlines()
+        Path(source).write_text("\n".join([text[0], *(f"k{at},{at},x" for at in range(N))]), encoding="utf-8")
+    if "only_keys" in settings:
+        keys = [each for each in pq.read_table(source)["id"].to_pylist() if each is not None]
+        settings = {**settings, "only_keys": tuple(map(str, keys[:40]))}
+    asked = {"source": source, "key": "id", "target": to, "partitions": N, "proof": False, **settings}
+    ours, sparks = local(**asked, topic=f"{topic}-l"), go(**asked, topic=f"{topic}-s")
+    assert ours.ok
+    assert sparks.ok
+    assert contents(to, f"{topic}-l") == contents(to, f"{topic}-s")
+    # Records without a key are spread by each runner in its own way.
+    for name in ("records", "keyed", "null_keys", "keys", "bytes"):
+        assert getattr(ours, name) == getattr(sparks, name), name
+    assert [(each.records, each.bytes, each.keys) for each in ours.partitions] == [
+        (each.records, each.bytes, each.keys) for each in sparks.partitions
+    ]
+    assert ours.heaviest_keys[:1] == sparks.heaviest_keys[:1]
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+def test_the_records_of_a_topic_are_the_same_as_by_spark(
+    go: Go, local: Go, to: KafkaTarget, topic: str, seed: int
+) -> None:
+    drawn = random.Random(seed)
+    producer = Producer({"bootstrap.servers": to.config.servers})
+    topics.create_topic(to.config, topic, 3)
+    for at in range(500):
+        key = drawn.choice([None, b"", b"\xff" + bytes([drawn.randrange(40)])])
+        value = drawn.choice([None, b"", b"\x00\xff"])
+        headers = [(f"h{each}", drawn.choice([None, b"", b"x"])) for each in range(drawn.randrange(3))]
+        producer.produce(topic, value, key, headers=headers, timestamp=1_700_000_000_000 + at)
+    producer.flush()
+    source = f"{to}/{topic}"
+    for exactly_once in (False, True):
+        name = f"{topic}-{exactly_once:d}"
+        asked = {
+            "source": source,
+            "target": to,
+            "partitions": N,
+            "proof": False,
+            "exactly_once": exactly_once,
+        }
+        assert local(**asked, topic=f"{name}-l").ok
+        assert go(**asked, topic=f"{name}-s").ok
+        assert contents(to, f"{name}-l") == contents(to, f"{name}-s")
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_a_strategy_is_that_of_one_producer(
+    exactly_once: bool, local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int
+) -> None:
+    source = csv_file(tmp_path / "o.csv", seed)
+    report = local(
+        source=str(source), key="id", target=to, topic=topic, partitions=N, strategy="sticky",
+        properties={"batch.size": "500"}, exactly_once=exactly_once,
+    )  # fmt: skip
+    assert report.ok
+    assert report.producers == 1
+    assert report.null_keys
+    assert len(contents(to, topic, keyed=False)) == N
+
+
+@pytest.mark.broker
+def test_what_is_kept_on_disk_is_the_same(
+    local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"source": str(csv_file(tmp_path / "o.csv", seed)), "key": "id", "target": to, "partitions": N}
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert local(**asked, topic=f"{topic}-memory").ok
+    monkeypatch.setattr("partwright.pipeline.local_placing.KeptRecords.__init__.__defaults__", (1000,))
+    assert local(**asked, topic=f"{topic}-disk").ok
+    assert contents(to, f"{topic}-memory", keyed=False) == contents(to, f"{topic}-disk", keyed=False)
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """The command in its own process group, with its own notes, like another machine."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*words: object) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "partwright", "run", *map(str, words), "--runner", "local", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | {"PARTWRIGHT_STATE": str(tmp_path / f"machine {len(running)}")},
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.broker
+@pytest.mark.long
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_a_killed_run_goes_on(
+    exactly_once: bool,
+    kafka: EmbeddedKafka,
+    topic: str,
+    started: Callable[..., subprocess.Popen[str]],
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    """Killed at random moments again and again, in the end each record is there once, in the source's order."""
+    drawn = random.Random(seed)
+    source = csv_file(tmp_path / "o.csv", seed, 20_000)
+    # It writes slowly: each record travels alone.
+    words = [
+        *[source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{kafka.bootstrap_servers}"],
+        *["-X", "batch.size=150", "-X", "linger.ms=0", *(["--exactly-once"] * exactly_once)],
+    ]
+    amid = 0
+    for attempt in range(6):
+        process = started(*words, *(["--resume"] * bool(attempt)))
+        until = time.monotonic() + drawn.uniform(0.5, 4.0) + (2.0 if attempt == 0 else 0.0)
+        while time.monotonic() < until and process.poll() is None:
+            time.sleep(0.02)
+        amid += process.poll() is None
+        process.kill()
+        process.wait()
+    assert amid, "no run was hit while it ran"
+    done = started(*words, "--resume")
+    out, err = done.communicate(timeout=240)
+    report = json.loads(out)
+    assert done.returncode == 0, err
+    assert report["checks"]["ok"]
+    assert (report["lost"], report["twice"], report["moved"]) == (0, 0, 0)
+    assert report["written"] + report["already_there"] == report["records"] == 20_000
+
+
+@pytest.mark.broker
+def test_a_run_is_resumed_by_its_own_runner(
+    go: Go, local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int
+) -> None:
+    asked = {"source": str(csv_file(tmp_path / "o.csv", seed, 50)), "key": "id", "target": to, "topic": topic}
+    local(**asked)
+    with pytest.raises(PartwrightError, match="it was begun with --runner local"):
+        go(**asked, resume=True)
+    again = local(**asked, resume=True)
+    assert (again.written, again.already_there) == (0, 50)
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"master": "local"}, "--master is for Spark"),
+        ({"configs": {"a": "b"}}, "--conf is for Spark"),
+        ({"options": {"sep": ";"}}, "--option is for Spark"),
+        ({"null_keys": "producer"}, "--null-keys producer is for Spark"),
+        ({"format": "xml"}, "--format xml is one of Spark's"),
+        ({"key": "numbr"}, "did you mean 'number'"),
+        ({"key": None}, "say which column is the key"),
+    ],
+)
+def test_what_only_spark_does_is_refused_by_name(
+    settings: dict[str, Any], refusal: str, tmp_path: Path
+) -> None:
+    source = csv_file(tmp_path / "o.csv", 1, 3)
+    with pytest.raises(PartwrightError) as refused:
+        LocalKind.refuse(*_asked(source, settings))
+    assert refusal in str(refused.value)
+
+
+def _asked(source: Path, settings: dict[str, Any]) -> tuple[Any, RunSettings]:
+    from partwright.pipeline.source import find_source
+
+    made = RunSettings(runner="local", **{"source": str(source), "key": "id", **settings})
+    return find_source(made), made
+
+
+@pytest.mark.broker
+def test_a_local_run_imports_neither_spark_nor_pandas(
+    to: KafkaTarget, topic: str, tmp_path: Path, seed: int
+) -> None:
+    """Either takes longer to import than all the rest."""
+    source = csv_file(tmp_path / "o.csv", seed, 300)
+    words = ["run", str(source), "--key", "id", "--to", f"{to}/{topic}", "--runner", "local"]
+    lines = [
+        "import sys",
+        "from partwright.cli import main",
+        f"sys.argv = {['partwright', *words]!r}",
+        "try: main()",
+        "finally: print([name for name in ('pyspark', 'pandas') if name in sys.modules])",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.splitlines()[0].startswith("✓ All 300 records"), done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
