@@ -93,7 +93,7 @@ pub(super) enum Effect<M: Member> {
     Wake(M::Timer, i64),
     /// Takes a timer back.
     Rest(M::Timer),
-    /// It begins to read partitions.
+    /// It is given partitions, and counts as their reader from now on; it has records once it knows their positions.
     Read(Vec<Place>),
     /// It stops reading partitions, of which it has read and committed as much as this.
     Stop(Vec<Place>, Progress),

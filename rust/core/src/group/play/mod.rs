@@ -8,9 +8,9 @@
 //! | --- | --- |
 //! | `script` | what goes in, and what comes out |
 //! | `member` | what a member is: its events, its effects, and what it sees |
-//! | `coordinator` | what a coordinator is |
+//! | `coordinator` | what a coordinator is to the simulation; its rules are in `group::classic` and `group::consumer` |
 //! | `simulation` | the clock and the script: hands events to members, and carries out their effects |
-//! | `network` | requests and answers under way |
+//! | `network` | a request is handed over at once, if the connection is free; an answer that the member awaits takes time |
 //! | `ledger`, `sums` | who reads what and when, and what the gaps cost |
 //! | `cluster`, `member_ids` | the topics, and the members' IDs |
 //! | `application` | when an application calls `poll()`, and how long it stays inside |

@@ -187,7 +187,7 @@ impl ClassicMember {
     fn await_sync(&mut self, at: i64, step: &mut ClassicStep<'_>) {
         if !self.awaits_sync {
             self.awaits_sync = true;
-            step.wake(Timer::Overdue, at);
+            step.wake(Timer::SyncTimeout, at);
         }
     }
 
@@ -248,7 +248,7 @@ impl ClassicMember {
     }
 
     /// `resetStateAndRejoin`. A consumer that is no longer a member returns no more records; its next `poll()` begins
-    /// with `onPartitionsLost`.
+    /// with `onPartitionsLost`, which stops them a second time, without effect.
     pub(super) fn reset_state(&mut self, forgets_id: bool, step: &mut ClassicStep<'_>) {
         step.stop(self.subscriptions.assigned().to_vec(), self.progress(step.now));
         let id = if forgets_id { "".into() } else { Arc::clone(&self.id) };

@@ -1,9 +1,11 @@
 //! A consumer of the classic protocol, as a state machine: `step(event)` changes it and says what it does.
 //!
-//! From a missed `poll()` to the next assignment: [`heartbeat_thread`] notices that `max.poll.interval.ms` is over, and
-//! leaves the group. The coordinator starts a rebalance, of which the other members hear by their heartbeats. In its next
-//! `poll()`, each gives up partitions ([`rebalance`]) and joins ([`join`]); the leader assigns ([`leader`]); each takes
-//! its assignment ([`rebalance`]) and finds out from where to read ([`positions`]).
+//! From a missed `poll()` to the next assignment: [`heartbeat_thread`] notices that `max.poll.interval.ms` is over. The
+//! member leaves the group and from then on returns no records; in its own next `poll()` it gives up what it had
+//! (`onPartitionsLost`) and joins as a new member. A static member does not leave: its session ends, unless it is back
+//! before. The coordinator starts a rebalance, of which the other members hear by their heartbeats. In its next `poll()`,
+//! each gives up partitions ([`rebalance`]) and joins ([`join`]); the leader assigns ([`leader`]); each takes its
+//! assignment ([`rebalance`]), counts as its reader from then on, and finds out from where to read ([`positions`]).
 //!
 //! Two threads share the member: the application, in `poll()`, and the heartbeat thread. Whichever has the network first
 //! handles an answer that has come. Both are played, but not which of them is first within a few milliseconds.
@@ -103,7 +105,7 @@ pub(super) enum Timer {
     /// The leader has its answer about the topics, and assigns.
     Elected,
     /// A `SyncGroup` may have waited for too long.
-    Overdue,
+    SyncTimeout,
     /// A stall may be over.
     Stall,
     /// A callback ends during which the application was to close the consumer.
@@ -230,7 +232,7 @@ impl Member for ClassicMember {
             Event::Wake(Timer::PollInterval) => self.expire_poll_interval(step),
             Event::Wake(Timer::Metadata) => self.ask_for_metadata(step),
             Event::Wake(Timer::Elected) => return self.elected(step),
-            Event::Wake(Timer::Overdue) => self.give_up_sync(step),
+            Event::Wake(Timer::SyncTimeout) => self.give_up_sync(step),
             Event::Wake(Timer::Stall) => self.resume(step),
             Event::Wake(Timer::Close) => return self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
@@ -263,7 +265,8 @@ impl Member for ClassicMember {
     }
 
     fn reads(&self, place: Place) -> bool {
-        self.subscriptions.returns(place)
+        // One that is no longer a member keeps its partitions until its next `poll()`, and returns no records of them.
+        self.generation >= 0 && self.subscriptions.returns(place)
     }
 
     fn is_at_rest(&self, coordinator: &ClassicCoordinator, cluster: &Cluster) -> bool {

@@ -1,5 +1,5 @@
 //! What a classic member does before it joins, and when it has joined: it commits, gives up partitions, calls its
-//! listener, and takes its assignment (`ConsumerCoordinator`).
+//! listener, and takes its assignment (Java's `ConsumerCoordinator`).
 
 use std::sync::Arc;
 

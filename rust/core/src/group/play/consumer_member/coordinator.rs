@@ -1,7 +1,7 @@
 //! The coordinator of a KIP-848 group, as the simulation plays it.
 
 use super::super::super::consumer::{
-    ConsumerGroup as Group, ConsumerGroupEffect as Effect, ConsumerGroupEvent as Event,
+    ConsumerGroup as Group, ConsumerGroupEffect as Answer, ConsumerGroupEvent as Event,
     ConsumerGroupRequest as Request,
 };
 use super::super::super::error_code::Code;
@@ -19,7 +19,7 @@ pub(in super::super) struct ConsumerCoordinator {
 
 impl Coordinator for ConsumerCoordinator {
     type Request = Request;
-    type Answer = Effect;
+    type Answer = Answer;
 
     fn apply(
         &mut self,
@@ -46,7 +46,7 @@ impl Coordinator for ConsumerCoordinator {
         Ok(())
     }
 
-    fn answers(&mut self) -> impl Iterator<Item = (u32, Effect)> {
+    fn answers(&mut self) -> impl Iterator<Item = (u32, Answer)> {
         self.group.effects().map(|effect| (effect.tag, effect))
     }
 
@@ -67,14 +67,14 @@ impl Coordinator for ConsumerCoordinator {
     }
 
     /// No request of this protocol waits for its answer, so none is ever queued behind another.
-    fn refused(_: &Request) -> Effect {
-        Effect { at: 0, tag: 0, code: Code::NotCoordinator, epoch: 0, assignment: None }
+    fn refused(_: &Request) -> Answer {
+        Answer { at: 0, tag: 0, code: Code::NotCoordinator, epoch: 0, assignment: None }
     }
 
     /// A commit is no sign of life in this protocol.
     fn heard_of(&mut self, _: &str, _: i64) {}
 
-    fn code(answer: &Effect) -> Code {
+    fn code(answer: &Answer) -> Code {
         answer.code
     }
 
@@ -85,7 +85,7 @@ impl Coordinator for ConsumerCoordinator {
             && group.size() == size
     }
 
-    fn describe(answer: &Effect, message: &mut Message) {
+    fn describe(answer: &Answer, message: &mut Message) {
         if message.request != Api::ScriptCommit.name() {
             // A member leaves by a heartbeat, too.
             message.request = Api::ConsumerGroupHeartbeat.name();

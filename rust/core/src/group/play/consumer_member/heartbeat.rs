@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::super::super::consumer::{
-    ConsumerGroupEffect as Effect, ConsumerGroupRequest as Request, Heartbeat,
+    ConsumerGroupEffect as Answer, ConsumerGroupRequest as Request, Heartbeat,
 };
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
@@ -53,6 +53,7 @@ impl ConsumerMember {
         }
         self.heartbeats.due = step.now + self.heartbeats.interval_ms;
         self.membership.acknowledge();
+        // Nobody waits for the answer to the last heartbeat: it is dropped, as that to a classic `LeaveGroup`.
         let api = if leaves { Api::LeaveGroup } else { Api::ConsumerGroupHeartbeat };
         step.send(self.sent(api, step.now), Request::Heartbeat(heartbeat));
     }
@@ -87,7 +88,7 @@ impl ConsumerMember {
     }
 
     /// An answer reaches the network thread, which handles it at once.
-    pub(super) fn receive(&mut self, sent: Sent, answer: Effect, step: &mut ConsumerStep<'_>) {
+    pub(super) fn receive(&mut self, sent: Sent, answer: Answer, step: &mut ConsumerStep<'_>) {
         match sent.api {
             Api::OffsetCommit => {
                 self.commit_sent_at = None;
@@ -104,7 +105,7 @@ impl ConsumerMember {
         self.end_spin(step);
     }
 
-    fn take_heartbeat(&mut self, answer: Effect, step: &mut ConsumerStep<'_>) {
+    fn take_heartbeat(&mut self, answer: Answer, step: &mut ConsumerStep<'_>) {
         let heartbeats = &mut self.heartbeats;
         heartbeats.in_flight = false;
         match answer.code {
@@ -134,7 +135,7 @@ impl ConsumerMember {
     }
 
     /// `onHeartbeatSuccess`. If it is no longer a member, the answer belongs to its former membership.
-    fn take_assignment(&mut self, answer: Effect) {
+    fn take_assignment(&mut self, answer: Answer) {
         if self.membership.skips_heartbeats() {
             return;
         }

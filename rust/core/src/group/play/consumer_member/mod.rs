@@ -1,11 +1,12 @@
 //! A consumer of KIP-848, as a state machine: `step(event)` changes it and says what it does.
 //!
 //! From a missed `poll()` to the next assignment: the network thread notices that `max.poll.interval.ms` is over, and
-//! leaves the group ([`network_thread`], [`heartbeat`]). The coordinator assigns anew, and tells each member in the answer
-//! to its next heartbeat. The thread of a member that must give up partitions begins with its next `poll()`
+//! leaves the group ([`network_thread`], [`heartbeat`]); a static member keeps its place for as long as its session lasts.
+//! At the next heartbeat of any member the coordinator assigns anew, and it tells each member in the answer to its own.
+//! A member that must give up partitions, or that commits automatically, begins with its next `poll()`, any other at once
 //! ([`reconcile`]): it commits, the application calls its listener ([`poll`]), and a heartbeat acknowledges it. Then the
-//! coordinator gives the partitions to others, which take them up in the same way and find out from where to read
-//! ([`positions`]). The application of the member that left joins again when it polls.
+//! coordinator gives the partitions to others, which take them up in the same way, count as their readers from then on,
+//! and find out from where to read ([`positions`]). The application of the member that left joins again when it polls.
 //!
 //! Two threads share the member: the application, in `poll()`, and the network thread, which sends and receives. Both are
 //! played, but not which of them is first within a millisecond.
@@ -32,7 +33,7 @@ use version::{Fact, Version};
 
 use std::sync::Arc;
 
-use super::super::consumer::{ConsumerGroupEffect as Effect, Place};
+use super::super::consumer::{ConsumerGroupEffect as Answer, Place};
 use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;
@@ -48,7 +49,7 @@ use crate::interned::Name;
 pub(super) enum Timer {
     /// The application has something to do in a pass of its `poll()`.
     Poll,
-    /// The network thread wakes for its next heartbeat.
+    /// The network thread wakes for its next heartbeat, at least every 5 s, and also notices then that no `poll()` came.
     Heartbeat,
     /// It knows from where to read new partitions.
     Positions,
@@ -83,7 +84,8 @@ pub(super) struct ConsumerMember {
     /// When the last call of `poll()` began.
     call: i64,
     rounds: Rounds,
-    /// When the application last told the network thread that it polls, and how many calls ago.
+    /// When the application last told the network thread that it polls, from which `max.poll.interval.ms` counts, and
+    /// how many calls ago.
     polled: i64,
     calls_since_polled: u32,
     subscriptions: SubscriptionState,
@@ -203,7 +205,7 @@ impl Member for ConsumerMember {
     }
 
     fn awaits(&self, sent: Sent, answer: &AnswerOf<Self>) -> bool {
-        let Effect { code, assignment, .. } = answer;
+        let Answer { code, assignment, .. } = answer;
         // While the member takes up an assignment, its next heartbeat waits for the answer to this one.
         let reconciles = !matches!(self.membership.state, MemberState::Stable | MemberState::Unsubscribed);
         match sent.api {
