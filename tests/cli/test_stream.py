@@ -53,7 +53,7 @@ def test_each_command_has_the_options_that_make_sense_for_it() -> None:
     assert names(run.command) - both == {
         *("--partition", "--field", "--null-keys", "--since", "--until", "--last", "--only-partitions"),
         *("--from-offsets", "--to-offsets", "--only-keys", "--only-keys-file", "--limit", "--proof"),
-        *("--resume", "--state", "--dedupe", "--plot"),
+        *("--resume", "--state", "--dedupe", "--plot", "--runner"),
     }
 
 

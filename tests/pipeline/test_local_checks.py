@@ -88,6 +88,8 @@ def test_sound_records_pass(checked: Callable[..., Checks]) -> None:
     [
         (lambda read: read[1:], {"lost": 1, "offset_gaps": 1}),
         (lambda read: [*read, read[5]._replace(offset=3)], {"twice": 1}),
+        # The copy is in a partition that is not its own.
+        (lambda read: [*read, read[0]._replace(partition=1, offset=3)], {"twice": 1}),
         (lambda read: [*read, ReadRecord(1, 3, None, b"z", b"z", of_other_run=False)], {"foreign": 1}),
         (lambda read: [*read, ReadRecord(2, 0, None, b"z", b"z", of_other_run=True)], {"foreign": 1}),
         (lambda read: [*read, ReadRecord(1, 3, 77, b"z", b"z", of_other_run=False)], {"foreign": 1}),

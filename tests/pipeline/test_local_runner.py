@@ -24,6 +24,8 @@ from partwright.kafka import topics
 from partwright.kafka.marks import MARK
 from partwright.kafka.reading import headers_of, records
 from partwright.pipeline.batch_run import run
+from partwright.pipeline.local_placing import _Digest
+from partwright.pipeline.local_records import key_bytes
 from partwright.pipeline.local_runner import LocalKind
 from partwright.pipeline.settings import RunSettings
 
@@ -202,6 +204,8 @@ def test_the_records_of_a_topic_are_the_same_as_by_spark(
         assert local(**asked, topic=f"{name}-l").ok
         assert go(**asked, topic=f"{name}-s").ok
         assert contents(to, f"{name}-l") == contents(to, f"{name}-s")
+        again = local(**asked, topic=f"{name}-l", resume=True)
+        assert (again.written, again.already_there) == (0, 500)
 
 
 @pytest.mark.broker
@@ -325,6 +329,71 @@ def test_what_only_spark_does_is_refused_by_name(
     with pytest.raises(PartwrightError) as refused:
         LocalKind.refuse(*_asked(source, settings))
     assert refusal in str(refused.value)
+
+
+def parquet(folder: Path, **columns: pa.Array) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), folder / f"{len(list(folder.iterdir()))}.parquet")
+    return folder
+
+
+IDS = pa.array(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "refusal"),
+    [
+        ([{"id": IDS, "w": pa.array([1, 2])}, {"id": IDS, "w": IDS}], {}, "is int64 in one file and string in another"),
+        ([{"id": IDS, "ID": IDS}], {}, "differ only in case"),
+        ([{"id": IDS, "t": pa.array([1, 2], pa.timestamp("ms"))}], {}, "the column 't' of"),
+        ([{"id": pa.array([1, 2])}], {"value": "id"}, "a record's value is text or binary"),
+        ([{"id": pa.array([1.5, 2.5])}], {}, "the key column 'id'"),
+        ([{"id": IDS, "t": pa.array([True, False])}], {"timestamp": "t", "value": "id"}, "(--timestamp) is bool"),
+        ([{"id": IDS, "p": pa.array([1, 2], pa.date32())}], {"partition": "p", "value": "id"}, "(--partition) is date"),
+    ],
+)  # fmt: skip
+def test_columns_are_refused_by_name(
+    files: list[dict[str, pa.Array]], settings: dict[str, Any], refusal: str, tmp_path: Path
+) -> None:
+    for columns in files:
+        parquet(tmp_path / "in", **columns)
+    with pytest.raises(PartwrightError) as refused:
+        LocalKind.refuse(*_asked(tmp_path / "in", settings))
+    assert refusal in str(refused.value)
+
+
+def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
+    parquet(tmp_path / "in" / "day=1", id=IDS)
+    with pytest.raises(PartwrightError, match="names of folders such as day=1"):
+        LocalKind.refuse(*_asked(tmp_path / "in", {}))
+    LocalKind.refuse(*_asked(tmp_path / "in", {"value": "id"}))
+
+
+def test_a_digest_does_not_depend_on_how_records_are_cut() -> None:
+    keys = pa.array([b"a", None, b"", b"bcd"] * 15, pa.binary())
+    values = pa.array([None, b"", b"x", b"yy", b"zzz"] * 12, pa.binary())
+    whole = pa.RecordBatch.from_pydict(
+        {"key": keys, "value": values, "partition": pa.array(range(60), pa.int32())}
+    )
+
+    def cut(*at: int) -> str:
+        digest = _Digest()
+        for begin, end in zip((0, *at), (*at, 60), strict=True):
+            digest.add(whole.slice(begin, end - begin))
+        return digest.hex()
+
+    assert cut() == cut(10, 30) == cut(1, 2, 3, 59)
+    moved = whole.set_column(0, "key", pa.concat_arrays([keys[1:], keys[:1]]))
+    digest = _Digest()
+    digest.add(moved)
+    assert digest.hex() != cut()
+
+
+@pytest.mark.parametrize("kind", [pa.binary(6), pa.binary_view(), pa.large_binary(), pa.binary()])
+def test_keys_of_a_schema_registry_keep_their_header(kind: pa.DataType) -> None:
+    key = b"\0\0\0\0\x01a"
+    keys = key_bytes(pa.array([key, None], pa.binary()).cast(kind), "confluent:strip-id")
+    assert keys.to_pylist() == [key, None]
 
 
 def _asked(source: Path, settings: dict[str, Any]) -> tuple[Any, RunSettings]:

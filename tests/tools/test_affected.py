@@ -41,7 +41,7 @@ def tool() -> ModuleType:
         (
             "python/partwright/cli/commands/place.py",
             {"tests/cli/test_place.py", "tests/recorded/test_recorded.py"},
-            {"tests/group/test_script.py"},
+            {"tests/cluster/test_storage.py"},
         ),
         # A part of `_core`: who calls it, and who imports those.
         (

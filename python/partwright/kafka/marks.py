@@ -20,6 +20,7 @@ from partwright.kafka.topics import existing, offsets_of
 
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.reading import Record
 
 MARK = "partwright"
 """The header's name."""
@@ -78,6 +79,19 @@ class Mark(NamedTuple):
         return [
             prefix + b2a_base64(row.to_bytes(ROW_BYTES, "big"), newline=False).lstrip(_ZERO) for row in rows
         ]
+
+
+def mark_in(record: Record) -> bytes | None:
+    """The value of our header in a record; None if it has none.
+
+    Ours have UTF-8 names, and so do those that we write with them: a record whose headers cannot be read is another
+    writer's.
+    """
+    try:
+        value = dict(headers_of(record)).get(MARK)
+    except UnreadableHeaderError:
+        return None
+    return value if is_mark(value) else None
 
 
 def is_mark(value: object) -> bool:
@@ -181,7 +195,7 @@ def last_marks(
             try:
                 value = dict(headers_of(record)).get(header)
             except UnreadableHeaderError:
-                # Ours are UTF-8, and so are those that we write with them: it is another writer's record.
+                # See `mark_in`.
                 continue
             if isinstance(value, bytes) and value.startswith(prefix):
                 values[record.partition()] = value

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
 
-_RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
+MOST_RECORDS, MOST_BYTES, MOST_S = 200_000, 64 << 20, 10.0
 """The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""
 EARLIEST_MS = 1
 """librdkafka writes a timestamp of 0 as the present time."""
@@ -66,7 +66,7 @@ class PartitionWriter:
         begin: int,
         mark: Mark,
         *,
-        transaction: int = _RECORDS,
+        transaction: int = MOST_RECORDS,
     ) -> None:
         self.partition = partition
         self.written = self.already_there = 0
@@ -142,8 +142,8 @@ class PartitionWriter:
         places = repeat(self.partition)
         writing.send(self._topic, values.to_pylist(), keys.to_pylist(), places, headers, timestamps=times)
         self._bytes += keys.nbytes + values.nbytes
-        is_long = time.monotonic() - self._began >= _SECONDS
-        if writing.count >= self._most or self._bytes >= _BYTES or is_long:
+        is_long = time.monotonic() - self._began >= MOST_S
+        if writing.count >= self._most or self._bytes >= MOST_BYTES or is_long:
             self._commit()
 
     def _marks(self, rows: Sequence[int]) -> Iterator[_Headers]:

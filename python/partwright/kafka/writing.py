@@ -16,7 +16,7 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from partwright.errors import BrokerError, PartwrightError
+from partwright.errors import BrokerError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refused_settings
 from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
 from partwright.kafka.troubles import Troubles
@@ -161,6 +161,7 @@ class Writing:
                     self._refuse()
         self._producer.poll(0)
         self.count += len(values)
+        self._refuse()
 
     def flush(self, refused: Callable[[], KafkaError | None]) -> None:
         """Wait until all records of the open transaction are delivered.
@@ -211,13 +212,15 @@ class Writing:
         """
         try:
             yield
-        except PartwrightError:
-            self.abort()
-            raise
         except confluent_kafka().KafkaException as error:
             reason = self._reason(error.args[0])
             self.abort()
             raise self._refusal(reason) from None
+        except BaseException:
+            # Also Ctrl-C: until then readers of committed records would wait, and without transactions the queue would
+            # still be sent.
+            self.abort()
+            raise
 
     def _refuse(self) -> None:
         """Raise the error of a record; in transactions it is raised at their end, after it was asked for its reason."""
@@ -294,7 +297,9 @@ def own_error(producer: Producer) -> Iterator[None]:
     """
     try:
         yield
-    except SystemError:
+    except SystemError as error:
+        if isinstance(error.__cause__, confluent_kafka().KafkaException):
+            raise error.__cause__ from None
         try:
             producer.abort_transaction(TIMEOUT_S)
         except confluent_kafka().KafkaException as reason:

@@ -79,7 +79,14 @@ def run(settings: RunSettings, progress: Progress, kind: RunnerKind[T, R]) -> Re
                 *context.plan(runner.how(context), proves=runner.proves),
             ),
             steps=(*begun, reading, *preparing, writing, *checked.steps),
-            notes=(*notes, *prepared.notes, *losses, *([late] if wrote.late else []), *checked.notes),
+            notes=(
+                *notes,
+                *read.notes,
+                *prepared.notes,
+                *losses,
+                *([late] if wrote.late else []),
+                *checked.notes,
+            ),
         )
 
 

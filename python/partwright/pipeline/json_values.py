@@ -112,7 +112,7 @@ def _shortest_single(value: float) -> str:
     single = struct.pack("f", value)
     return next(
         text_of
-        for digits in range(1, 10)
+        for digits in range(2, 10)
         if struct.pack("f", float(text_of := f"{value:.{digits}g}")) == single
     )
 

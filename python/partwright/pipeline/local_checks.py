@@ -7,12 +7,12 @@ not as expected are looked at record by record.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright.kafka.marks import MARK, Mark, is_mark
-from partwright.kafka.reading import Reading, UnreadableHeaderError, headers_of
+from partwright.kafka.marks import Mark, mark_in
+from partwright.kafka.reading import Reading
 from partwright.kafka.topics import end_offsets
 from partwright.keys.key_text import shown_key
 from partwright.pipeline.report import Checks, PartitionRead
@@ -48,7 +48,11 @@ class PartitionSequence:
 
 
 class ReadRecord(NamedTuple):
-    """A record as it was read back; its row is None if it is not this run's."""
+    """A record as it was read back; its row is None if it is not this run's.
+
+    Attributes:
+        hashes: The hashes of its key and value, where these are not kept.
+    """
 
     partition: int
     offset: int
@@ -56,6 +60,7 @@ class ReadRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
     of_other_run: bool
+    hashes: tuple[int, int] = (0, 0)
 
 
 def read_back(topic: KafkaTopic, mark: Mark, *, committed: bool) -> Iterator[ReadRecord]:
@@ -66,24 +71,18 @@ def read_back(topic: KafkaTopic, mark: Mark, *, committed: bool) -> Iterator[Rea
     """
     ends = end_offsets(topic.config, topic.topic)
     windows = {partition: (topic.begin.get(partition, 0), end) for partition, end in sorted(ends.items())}
-    reading = Reading(topic.config, topic.topic, windows, committed=committed, topic_id=topic.begun_id)
+    # A topic that was made anew meanwhile is noticed by its records, and by `partitions_now`.
+    reading = Reading(topic.config, topic.topic, windows, committed=committed)
     prefix = mark.prefix
     for runs in reading.runs():
         for run in runs:
             for record in run.records:
-                try:
-                    header = dict(headers_of(record)).get(MARK)
-                except UnreadableHeaderError:
-                    # Ours are UTF-8: it is another writer's record.
-                    header = None
-                row = None
-                if header is not None and is_mark(header) and header.startswith(prefix):
-                    row = mark.row(header)
-                of_other_run = row is None and is_mark(header)
+                header = mark_in(record)
+                row = mark.row(header) if header is not None and header.startswith(prefix) else None
+                of_other_run = row is None and header is not None
                 yield ReadRecord(
                     run.partition, record.offset(), row, record.key(), record.value(), of_other_run
                 )
-    reading.refuse_another()
 
 
 def check(topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) -> Checks:
@@ -123,8 +122,9 @@ def check(topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) 
     records = sum(each.records for each in expected.values())
     if not unequal:
         return Checks(records, *(0,) * 7, offset_gaps=gaps, partitions=partitions)
-    records_back = (each for each in read_back(topic, mark, committed=committed) if each.partition in unequal)
-    return _each_record(records, kept, unequal, records_back, gaps, partitions)
+    return _each_record(
+        records, kept, unequal, lambda: read_back(topic, mark, committed=committed), gaps, partitions
+    )
 
 
 def _rows(kept: KeptRecords) -> Iterator[tuple[int, int, bytes | None, bytes | None]]:
@@ -136,77 +136,127 @@ def _rows(kept: KeptRecords) -> Iterator[tuple[int, int, bytes | None, bytes | N
 
 
 class _ExpectedRecord(NamedTuple):
+    """A record that was asked for, with the hashes of its key and value: many of them may be looked at."""
+
     partition: int
-    key: bytes | None
-    value: bytes | None
+    key: int
+    value: int
 
 
 def _each_record(
     records: int,
     kept: KeptRecords,
     unequal: set[int],
-    records_back: Iterable[ReadRecord],
+    read: Callable[[], Iterator[ReadRecord]],
     gaps: int,
     partitions: tuple[PartitionRead, ...],
 ) -> Checks:
     """The answer from each record of the partitions that are not as expected; no others can hold what is wrong."""
-    expected = {row: _ExpectedRecord(at, key, value) for at, row, key, value in _rows(kept) if at in unequal}
-    copies: Counter[int] = Counter()
-    first: dict[int, ReadRecord] = {}
-    foreign = other_runs = 0
-    for record in records_back:
-        if record.row is None:
-            foreign += 1
-            other_runs += record.of_other_run
-            continue
-        copies[record.row] += 1
-        before = first.setdefault(record.row, record)
-        if (record.offset, record.partition) < (before.offset, before.partition):
-            first[record.row] = record
-    broken: defaultdict[str, set[int]] = defaultdict(set)
-    broken["lost"] = expected.keys() - first.keys()
+    found = _FirstCopies.of(each for each in read() if each.partition in unequal)
+    first, copies = found.first, found.copies
+    expected: dict[int, _ExpectedRecord] = {}
+    for at, row, key, value in _rows(kept):
+        if at in unequal or row in first:
+            expected[row] = _ExpectedRecord(at, hash(key), hash(value))
+            # As a sound partition has it.
+            copies[row] += at not in unequal
+    broken = _broken({row: each for row, each in expected.items() if each.partition in unequal}, first)
     broken["twice"] = {row for row, count in copies.items() if count > 1}
     broken["foreign"] = first.keys() - expected.keys()
-    for row in expected.keys() & first.keys():
-        request, found = expected[row], first[row]
-        if request.partition != found.partition:
-            broken["misplaced"].add(row)
-        if request.key != found.key:
-            broken["key_changed"].add(row)
-        if request.value != found.value:
-            broken["value_changed"].add(row)
     rows = sorted(set().union(*broken.values()))[:_EXAMPLES]
+    keys = _keys_of(set(rows), kept, read) if rows else {}
     return Checks(
         records,
         lost=len(broken["lost"]),
         twice=len(broken["twice"]),
-        foreign=foreign + len(broken["foreign"]),
+        foreign=found.foreign + len(broken["foreign"]),
         misplaced=len(broken["misplaced"]),
         key_changed=len(broken["key_changed"]),
         value_changed=len(broken["value_changed"]),
         out_of_order=_out_of_order(expected, first),
         offset_gaps=gaps,
-        other_runs=other_runs,
-        examples=tuple(_in_words(row, expected.get(row), first.get(row), copies[row]) for row in rows),
+        other_runs=found.other_runs,
+        examples=tuple(
+            _in_words(row, keys.get(row), expected.get(row), first.get(row), copies[row]) for row in rows
+        ),
         partitions=partitions,
     )
 
 
+@dataclass
+class _FirstCopies:
+    """What was read of some partitions.
+
+    Attributes:
+        first: This run's records by row, each the copy with the smallest offset, without its bytes.
+        copies: How many copies each has.
+        foreign: How many records are not this run's.
+        other_runs: How many of these another run wrote.
+    """
+
+    first: dict[int, ReadRecord] = field(default_factory=dict)
+    copies: Counter[int] = field(default_factory=Counter)
+    foreign: int = 0
+    other_runs: int = 0
+
+    @classmethod
+    def of(cls, records: Iterable[ReadRecord]) -> _FirstCopies:
+        read = cls()
+        for record in records:
+            if record.row is None:
+                read.foreign += 1
+                read.other_runs += record.of_other_run
+                continue
+            read.copies[record.row] += 1
+            short = record._replace(key=None, value=None, hashes=(hash(record.key), hash(record.value)))
+            before = read.first.setdefault(record.row, short)
+            if (record.offset, record.partition) < (before.offset, before.partition):
+                read.first[record.row] = short
+        return read
+
+
+def _broken(
+    expected: Mapping[int, _ExpectedRecord], first: Mapping[int, ReadRecord]
+) -> defaultdict[str, set[int]]:
+    """The rows of records that are missing, or have another place or other bytes, by promise."""
+    broken: defaultdict[str, set[int]] = defaultdict(set)
+    broken["lost"] = set(expected.keys() - first.keys())
+    for row in expected.keys() & first.keys():
+        request, found = expected[row], first[row]
+        if request.partition != found.partition:
+            broken["misplaced"].add(row)
+        if request.key != found.hashes[0]:
+            broken["key_changed"].add(row)
+        if request.value != found.hashes[1]:
+            broken["value_changed"].add(row)
+    return broken
+
+
+def _keys_of(
+    rows: set[int], kept: KeptRecords, read: Callable[[], Iterator[ReadRecord]]
+) -> dict[int, bytes | None]:
+    """The keys of some records: as asked for, or of a record that nobody asked for as it was read."""
+    keys = {row: key for _, row, key, _ in _rows(kept) if row in rows}
+    others = rows - keys.keys()
+    return keys | ({each.row: each.key for each in read() if each.row in others} if others else {})
+
+
 def _out_of_order(expected: Mapping[int, _ExpectedRecord], first: Mapping[int, ReadRecord]) -> int:
     """How many records come before one of the same key that precedes them in the source."""
-    latest: dict[tuple[int, bytes | None], int] = {}
+    latest: dict[tuple[int, int], int] = {}
     late = 0
     for record in sorted(
         (each for row, each in first.items() if row in expected), key=lambda each: each.offset
     ):
-        place, row = (record.partition, record.key), record.row or 0
+        place, row = (record.partition, record.hashes[0]), record.row or 0
         late += latest.get(place, -1) > row
         latest[place] = row
     return late
 
 
-def _in_words(row: int, expected: _ExpectedRecord | None, found: ReadRecord | None, copies: int) -> str:
-    key = expected.key if expected else found.key if found else None
+def _in_words(
+    row: int, key: bytes | None, expected: _ExpectedRecord | None, found: ReadRecord | None, copies: int
+) -> str:
     request = f"asked for partition {expected.partition}" if expected else "was not asked for"
     where = f"is in partition {found.partition} at offset {found.offset}" if found else "is nowhere"
     times = f", {copies} times" if copies > 1 else ""
@@ -215,9 +265,13 @@ def _in_words(row: int, expected: _ExpectedRecord | None, found: ReadRecord | No
 
 def copies(topic: KafkaTopic, mark: Mark, *, committed: bool) -> list[tuple[int, int]]:
     """Partition and offset of each record's copies beyond its first, which has the smallest offset."""
-    places: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    first: dict[int, tuple[int, int]] = {}
+    later: list[tuple[int, int]] = []
     for record in read_back(topic, mark, committed=committed):
         if record.row is not None:
-            places[record.row].append((record.offset, record.partition))
-    later = (place for each in places.values() for place in sorted(each)[1:])
+            place = (record.offset, record.partition)
+            before = first.setdefault(record.row, place)
+            if before != place:
+                first[record.row] = min(before, place)
+                later.append(max(before, place))
     return sorted((partition, offset) for offset, partition in later)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,12 +18,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.check import Placer
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.scalars import number, number_column
+from partwright.files.scalars import number, number_column, text
 from partwright.folders import temporary_folder
 from partwright.kafka.partition_writer import EARLIEST_MS
 from partwright.keys.hashing import partition_for_key
@@ -41,6 +41,8 @@ IN_MEMORY = 64 << 20
 """The bytes of records from which on they are kept in a file."""
 _MANY_KEYS = 1_000_000
 _NONE = number(0)
+_NO_BYTES = number(-1).cast(pa.int32())
+_NOTHING = text("").cast(pa.binary())
 # The length of a schema registry's header.
 _ID_BYTES = 5
 
@@ -72,9 +74,14 @@ class KeptRecords:
             self._spill(batch.schema)
 
     def end(self) -> None:
-        """All records are kept."""
+        """All records are kept.
+
+        Raises:
+            PartwrightError: The disk of temporary files is full.
+        """
         if self._writer is not None:
-            self._writer.close()
+            with self._explained():
+                self._writer.close()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         if self._file is None:
@@ -86,19 +93,31 @@ class KeptRecords:
                 yield reader.get_batch(index)
 
     def _spill(self, schema: pa.Schema) -> None:
-        try:
+        with self._explained():
             if self._writer is None:
                 made = self._stack.enter_context(temporary_folder("partwright-run-"))
                 self._file = made.folder / "records.arrow"
-                self._writer = self._stack.enter_context(pa.ipc.new_file(str(self._file), schema))
+                self._writer = pa.ipc.new_file(str(self._file), schema)
+                self._stack.callback(_closed, self._writer)
             for batch in self._batches:
                 self._writer.write_batch(batch)
+        self._batches.clear()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise PartwrightError(
-                f"the records cannot be kept in {str(self._file)!r} ({error.strerror or error}), nothing was written: "
-                "make room there, or name another folder with TMPDIR"
+                f"the records cannot be kept in {str(self._file or tempfile.gettempdir())!r} "
+                f"({error.strerror or error}), nothing was written: make room there, or name another folder with TMPDIR"
             ) from None
-        self._batches.clear()
+
+
+def _closed(writer: pa.ipc.RecordBatchFileWriter) -> None:
+    # A full disk has been reported.
+    with contextlib.suppress(OSError):
+        writer.close()
 
 
 @dataclass(frozen=True)
@@ -123,15 +142,17 @@ def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) ->
         PartwrightError: The source cannot be read, or a key has no key bytes.
     """
     kept, seen = KeptRecords(stack), Observed(_MANY_KEYS)
-    digest = hashlib.blake2b(digest_size=8)
+    digest = _Digest()
     place = _placing(context)
     rows = unplaced = with_key = size = 0
     left: Counter[int] = Counter()
     only_keys = _named_keys(context.settings.wanted_keys, context.settings.key_type)
     columns = context.settings.columns._replace(key=context.source.key)
     for batch in source_batches(context.source, columns, only_keys, context.settings.limit):
-        keys = key_bytes(batch.keys, context.settings.source_key_type)
-        partitions = place(batch)
+        try:
+            keys, partitions = key_bytes(batch.keys, context.settings.source_key_type), place(batch)
+        except PartwrightError as error:
+            raise error.moved(rows.__add__) from None
         count = len(keys)
         numbers = number_column(range(rows, rows + count))
         destinations = partitions
@@ -154,7 +175,7 @@ def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) ->
             arrays["timestamp"] = batch.timestamps
         placed = pa.RecordBatch.from_pydict(arrays)
         kept.add(placed)
-        digest.update(placed.serialize())
+        digest.add(placed)
         unplaced += partitions.null_count
         left.update(value_counts(destinations.filter(pc.is_null(partitions))))
         rows += count
@@ -174,9 +195,43 @@ def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) ->
         with_key=with_key,
         keys=len(pc.unique(placed_pairs["key"])) * seen.scale,
         bytes=size,
-        digest=digest.hexdigest(),
+        digest=digest.hex(),
     )
     return PlacedRecords(kept, sums, seen.is_sampled)
+
+
+class _Digest:
+    """A sum over records in their order, which does not depend on how a reader cuts them into batches."""
+
+    def __init__(self) -> None:
+        # Lengths and bytes are two streams for each column, each of which goes on from batch to batch.
+        self._streams = [hashlib.blake2b(digest_size=8) for _ in range(5)]
+
+    def add(self, placed: pa.RecordBatch) -> None:
+        keys, values = (placed.column(name) for name in ("key", "value"))
+        parts = [*_lengths_and_bytes(keys), *_lengths_and_bytes(values), _plain(placed.column("partition"))]
+        for stream, part in zip(self._streams, parts, strict=True):
+            stream.update(part)
+
+    def hex(self) -> str:
+        whole = hashlib.blake2b(b"".join(each.digest() for each in self._streams), digest_size=8)
+        return whole.hexdigest()
+
+
+def _lengths_and_bytes(column: pa.Array) -> tuple[memoryview, memoryview]:
+    lengths = pc.fill_null(pc.binary_length(column), _NO_BYTES)
+    column = pc.fill_null(column, _NOTHING) if column.null_count else column
+    offsets = memoryview(column.buffers()[1]).cast("i")
+    begin, end = offsets[column.offset], offsets[column.offset + len(column)]
+    data = column.buffers()[2]
+    return _plain(lengths), memoryview(b"" if data is None else data)[begin:end]
+
+
+def _plain(numbers: pa.Array) -> memoryview:
+    """The bytes of whole numbers of 32 bits without a null."""
+    return memoryview(numbers.buffers()[1]).cast("B")[
+        4 * numbers.offset : 4 * (numbers.offset + len(numbers))
+    ]
 
 
 def _refuse_early(rows: int, timestamps: pa.Array) -> None:
@@ -207,8 +262,8 @@ def _placing(context: Context[KafkaTopic]) -> Callable[[SourceBatch], pa.Array]:
     """What gives a batch its partitions, null where the client does not place a record by its key."""
     settings = context.settings
     if context.cluster is None:
-        placer = Placer(context.n, settings.client, settings.source_key_type)
-        return lambda batch: in_one(placer.place(batch.keys))
+        rule = settings.client, settings.source_key_type
+        return lambda batch: in_one(partition_for_key(batch.keys, context.n, *rule))
     # This process is one producer.
     strategy = settings.producer.strategy or "key"
     producer = Producer(context.cluster, replace(settings.producer, strategy=strategy))

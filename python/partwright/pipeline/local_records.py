@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
+from partwright.files.file_sets import files_of, is_remote
 from partwright.files.formats import in_one, no_column, typed
 from partwright.files.opening import FORMATS
 from partwright.files.scalars import text
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.reading import Reading, headers_of
 from partwright.kafka.records import reads_committed
-from partwright.keys.hashing import encode
+from partwright.keys.hashing import encode, partition_for_key
 from partwright.pipeline.json_values import json_rows, refuse_types
 
 if TYPE_CHECKING:
+    from partwright.files.formats import Column
     from partwright.kafka.reading import Run
     from partwright.pipeline.settings import RunSettings, SourceColumns
     from partwright.pipeline.topic_source import Source
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 """A record's headers."""
 _PARTITION = pa.int32()
+_MOST_ROWS, _MOST_BYTES = 1 << 16, 16 << 20
 # Without an end, pyarrow 26 refuses a column with a null.
 _LONGEST = 2**31 - 1
 
@@ -69,42 +73,125 @@ def refuse_source(source: Source, settings: RunSettings) -> None:
 
     Raises:
         PartwrightError: It is such a source or column; the error names the option.
+        KeyTypeError: The key or the value has such a type.
     """
     columns = settings.columns._replace(key=source.key)
     if source.format == "kafka":
         if columns.key != "key" or columns.value not in {None, "value"}:
             raise PartwrightError(
                 "of a topic, --runner local takes the records' own keys and values: leave --key and --value out, or "
-                "say --runner spark"
+                f"{_SPARK}"
             )
         return
     if source.format not in FORMATS:
         raise PartwrightError(
-            f"--format {source.format} is one of Spark's, which --runner local does not read: say --runner spark"
+            f"--format {source.format} is one of Spark's, which --runner local does not read: {_SPARK}"
         )
     types = _types(source)
+    if not types:
+        raise PartwrightError(f"{source.name} has several columns of one name: rename all but one of them")
+    _refuse_columns(source, columns, types)
+    if columns.value is None:
+        _refuse_json(source, types)
+
+
+def _refuse_columns(source: Source, columns: SourceColumns, types: Mapping[str, pa.DataType]) -> None:
+    """Refuse columns that are not there or are of another type."""
     if columns.key is None:
         raise PartwrightError(f"say which column is the key with --key: {source.name} has {', '.join(types)}")
     named = {"--key": columns.key, "--value": columns.value, "--timestamp": columns.timestamp}
     named |= {"--partition": columns.partition, "--field": columns.field}
     for option, name in named.items():
         if name is not None and name not in types:
-            raise no_column(source.name, [*types], name, option=option)
-    if columns.value is None:
-        refuse_types(types, source.name)
-    elif not _is_text(types[columns.value]) and not _is_binary(types[columns.value]):
+            raise no_column(source.name, [*types], name, option=option, hint=_other_delimiter([*types]))
+    if (
+        columns.value is not None
+        and not _is_text(types[columns.value])
+        and not _is_binary(types[columns.value])
+    ):
         raise KeyTypeError(
             f"the value column {columns.value!r} is {types[columns.value]}, but a record's value is text or binary: "
             "leave --value out to write all columns as JSON"
         )
+    is_number = _is_text(types[columns.key]) and text_type(columns.key_type) != pa.string()
+    if not is_number:
+        try:
+            partition_for_key(pa.nulls(0, types[columns.key]), 1, key_type=columns.key_type)
+        except PartwrightError as error:
+            raise type(error)(f"the key column {columns.key!r}: {error}") from None
+    for option, fits, hint in _FITTING:
+        column = named[option]
+        if column is not None and not fits(types[column]):
+            raise PartwrightError(f"the column {column!r} ({option}) is {types[column]}: {hint}")
+
+
+_SPARK = "say --runner spark"
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or kind in {pa.int32(), pa.int64()} or pa.types.is_null(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind))
+
+
+_FITTING = (
+    ("--timestamp", _is_time, "timestamps are timestamps, or whole numbers of milliseconds"),
+    ("--partition", _is_number, "partitions are whole numbers"),
+)
+
+
+def _other_delimiter(names: Sequence[str]) -> str:
+    """What to do if a csv seems to have another delimiter."""
+    delimiters = [each for each in ";\t|" if len(names) == 1 and each in names[0]]
+    if not delimiters:
+        return ""
+    sep = delimiters[0].replace("\t", "\\t")
+    return f"; if '{sep}' stands between its fields, {_SPARK} --option 'sep={sep}'"
+
+
+def _refuse_json(source: Source, types: Mapping[str, pa.DataType]) -> None:
+    """Refuse columns of which no JSON is made here as Spark makes it."""
+    refuse_types(types, source.name)
+    if not all(types) or len({name.casefold() for name in types}) < len(types):
+        raise PartwrightError(
+            f"{source.name} has a column without a name, or two whose names differ only in case, to which Spark gives "
+            f"names of its own: name the column of the values with --value, or {_SPARK}"
+        )
+    path = Path(str(source.path))
+    if path.is_dir() and any(
+        "=" in part for file in files_of(str(path), _is_known) for part in Path(file).parts[:-1]
+    ):
+        raise PartwrightError(
+            f"the names of folders such as day=1 around the files of {source.name} are columns, whose types Spark "
+            f"infers: name the column of the values with --value, or {_SPARK}"
+        )
+
+
+def _is_known(name: str) -> bool:
+    return not name.startswith(("_", "."))
 
 
 def _types(source: Source) -> dict[str, pa.DataType]:
-    """The columns of a file and their types, all of them."""
+    """The columns of a source's files and their types, all of them.
+
+    Raises:
+        PartwrightError: A column has other types in other files.
+    """
     types: dict[str, pa.DataType] = {}
     with open_records(str(source.path), source.format) as records:
         for each in records.types():
-            types = dict(each)
+            for name, kind in each.items():
+                plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+                known = types.setdefault(name, plain)
+                if pa.types.is_null(known) or source.format == "json":
+                    types[name] = plain
+                elif plain != known and not pa.types.is_null(plain):
+                    raise PartwrightError(
+                        f"the column {name!r} of {source.name} is {known} in one file and {plain} in another: write it "
+                        "with one type"
+                    )
     # Spark sorts the fields of JSON, whose order may differ from line to line.
     return dict(sorted(types.items())) if source.format == "json" else types
 
@@ -147,7 +234,7 @@ def _file(source: Source, columns: SourceColumns) -> Iterator[SourceBatch]:
     ]
     path, row, null = str(source.path), 0, source.options.get("nullValue")
     with open_records(path, source.format) as records:
-        for arrays in records.read(requests):
+        for arrays in _cut(records.read(requests)):
             by_name = {
                 each.name: _without(in_one(column), null)
                 for each, column in zip(requests, arrays, strict=True)
@@ -170,6 +257,16 @@ def _file(source: Source, columns: SourceColumns) -> Iterator[SourceBatch]:
             )
 
 
+def _cut(batches: Iterable[tuple[Column, ...]]) -> Iterator[tuple[Column, ...]]:
+    """Batches of so few rows that their JSON fits into memory."""
+    for columns in batches:
+        count = len(columns[0])
+        size = max(1, sum(each.nbytes for each in columns))
+        rows = max(1, min(_MOST_ROWS, count * _MOST_BYTES // size))
+        for start in range(0, count, rows):
+            yield tuple(each.slice(start, rows) for each in columns)
+
+
 def _without(column: pa.Array, null: str | None) -> pa.Array:
     """The column, plain, with nulls for the text that stands for a missing value."""
     if pa.types.is_dictionary(column.type):
@@ -180,16 +277,21 @@ def _without(column: pa.Array, null: str | None) -> pa.Array:
 
 
 def _milliseconds(column: pa.Array, name: str) -> pa.Array:
-    if pa.types.is_timestamp(column.type):
-        in_ms = pc.CastOptions(pa.timestamp("ms", column.type.tz), allow_time_truncate=True)
+    if not pa.types.is_timestamp(column.type):
+        return _numbers(column, name, pa.int64())
+    in_ms = pc.CastOptions(pa.timestamp("ms", column.type.tz), allow_time_truncate=True)
+    try:
         return column.cast(options=in_ms).cast(pa.int64())
-    return _numbers(column, name, pa.int64())
+    except pa.ArrowException as error:
+        raise PartwrightError(
+            f"the column {name!r} has a time that milliseconds cannot count: {error}"
+        ) from None
 
 
 def _numbers(column: pa.Array, name: str, kind: pa.DataType = _PARTITION) -> pa.Array:
     try:
         return column.cast(kind)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise PartwrightError(f"the column {name!r} does not hold whole numbers: {error}") from None
 
 
@@ -200,11 +302,19 @@ def _topic(source: Source) -> Iterator[SourceBatch]:
         raise RuntimeError(f"{source.name} has no configuration")
     # Partition by partition, so that a second reading has the same order.
     for partition, window in sorted((source.windows or {}).items()):
-        reading = Reading(config, topic, {partition: window}, committed=reads_committed(config))
+        reading = Reading(
+            config, topic, {partition: window}, committed=reads_committed(config), topic_id=source.topic_id
+        )
         for runs in reading.runs():
             for run in runs:
                 if run.records:
                     yield _of_run(run)
+        if reading.deleted:
+            raise PartwrightError(
+                f"Kafka deleted {counted(reading.deleted, 'offset')} of partition {partition} of {source.name} while "
+                "it was read, and nothing was written: run again"
+            )
+        reading.refuse_another()
 
 
 def _of_run(run: Run) -> SourceBatch:
@@ -230,7 +340,7 @@ def key_bytes(keys: pa.Array, key_type: str | None) -> pa.Array:
     """The keys' bytes in Kafka; `confluent:strip-id` removes the header for hashing only."""
     if (_is_text(keys.type) or _is_binary(keys.type)) and key_type != "java:uuid":
         return keys.cast(pa.binary())
-    return in_one(encode(keys, key_type))
+    return in_one(encode(keys, key_type)).cast(pa.binary())
 
 
 def _of_keys(batch: SourceBatch, key_type: str | None, only_keys: WantedKeys) -> SourceBatch:
@@ -245,19 +355,31 @@ def _sliced(batch: SourceBatch, some: slice) -> SourceBatch:
 
 
 def file_facts(source: Source) -> dict[str, tuple[int, int]]:
-    """For each of the source's files, its size in bytes and the time of its last change in milliseconds."""
-    if source.path is None:
+    """For each of the source's files, its size in bytes and the time of its last change in milliseconds.
+
+    Nothing is known of files in other file systems: their records tell whether they change.
+
+    Raises:
+        PartwrightError: A file is gone.
+    """
+    if source.path is None or is_remote(source.path):
         return {}
-    path = Path(source.path)
-    files: Sequence[Path] = (
-        sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    )
-    return {str(each): (each.stat().st_size, each.stat().st_mtime_ns // 1_000_000) for each in files}
+    facts = {}
+    for file in files_of(source.path, _is_known):
+        try:
+            about = Path(file).stat()
+        except OSError as error:
+            raise PartwrightError(
+                f"{file!r} cannot be read ({error.strerror}): check its name", path=file
+            ) from None
+        facts[file] = about.st_size, about.st_mtime_ns // 1_000_000
+    return facts
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+    is_plain = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return bool(is_plain or pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind))

@@ -64,7 +64,13 @@ class LocalRunner:
         """See `Runner.read`."""
         facts = SourceFacts(file_facts(context.source), {}, 1) if context.ledger is not None else None
         placed = placed_records(context, stack)
-        return LocalRecords(placed.sums, facts, 1 if context.settings.is_by_strategy else None, placed.kept)
+        producers = 1 if context.settings.is_by_strategy else None
+        notes = (
+            ("there are so many different keys that their numbers are estimates",)
+            if placed.is_estimate
+            else ()
+        )
+        return LocalRecords(placed.sums, facts, producers, notes, placed.kept)
 
     def write(self, context: Context[KafkaTopic], target: KafkaTopic, read: LocalRecords) -> Wrote:
         """See `Runner.write`."""
@@ -88,12 +94,8 @@ class LocalRunner:
     def proof(self, context: Context[KafkaTopic], read: LocalRecords) -> ProofResult:
         """See `Runner.proof`."""
         del read
-        if context.settings.why_no_proof is not None:
-            return ProofResult(None, (f"no proof by the Java producer: {context.settings.why_no_proof}",))
-        return ProofResult(
-            None,
-            ("no proof by the Java producer: --runner local starts no Java; --runner spark lets it choose",),
-        )
+        why = context.settings.why_no_proof or "--runner local starts no Java; --runner spark lets it choose"
+        return ProofResult(None, (f"no proof by the Java producer: {why}",))
 
     def explained(self, standing: Callable[[], str]) -> AbstractContextManager[None]:
         """See `Runner.explained`: this process says itself how it ends."""
@@ -128,8 +130,11 @@ class LocalKind:
 
         def noted(number: int, frame: FrameType | None) -> None:
             del frame
+            is_first = not runner.interrupted
             runner.interrupted.append(number)
-            raise Ended(number)
+            # A closed terminal sends one signal, and so may its shell; what is written is told only once.
+            if is_first:
+                raise Ended(number)
 
         with handled(noted):
             yield runner

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, number, number_column
-from partwright.kafka.marks import MARK, Mark, is_mark, last_rows, settled_ends
-from partwright.kafka.reading import headers_of, records
+from partwright.kafka.marks import MARK, Mark, last_rows, mark_in, settled_ends
+from partwright.kafka.partition_writer import MOST_BYTES, MOST_RECORDS, MOST_S
+from partwright.kafka.reading import records
 from partwright.kafka.topics import end_offsets
 from partwright.kafka.writing import Writing, WritingAdvice
 from partwright.pipeline.targets import Wrote
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from partwright.pipeline.local_placing import KeptRecords
     from partwright.pipeline.targets import KafkaTopic
 
-_RECORDS, _SECONDS = 200_000, 10.0
-"""The limits of a transaction."""
 _AT_ONCE = 1_000
 """Records that are sent between two looks at librdkafka's queue."""
+# More in the queue would use memory, and would be late where the network is slow.
+_TUNED = {"delivery.report.only.error": True, "queue.buffering.max.kbytes": MOST_BYTES >> 10}
 
 
 def write(
@@ -65,22 +66,25 @@ def write(
         record="a record",
         again="go on with --resume",
     )
-    writing = Writing(topic.config, topic.topic, name, advice, {"delivery.report.only.error": True})
+    writing = Writing(topic.config, topic.topic, name, advice, _TUNED)
     earlier = (
         _Earlier.of(topic, kept, mark, committed=in_transactions)
         if goes_on and mark is not None
         else _Earlier()
     )
-    began = time.monotonic()
+    began, size = time.monotonic(), 0
     with writing.aborted_if_refused():
         for batch in kept:
             unwritten = batch if not earlier.last else batch.filter(earlier.missing(batch))
             for start in range(0, unwritten.num_rows, _AT_ONCE):
                 if not writing.count:
                     writing.begin()
-                    began = time.monotonic()
-                _send(writing, topic.topic, unwritten.slice(start, _AT_ONCE), mark)
-                if in_transactions and (writing.count >= _RECORDS or time.monotonic() - began >= _SECONDS):
+                    began, size = time.monotonic(), 0
+                some = unwritten.slice(start, _AT_ONCE)
+                _send(writing, topic.topic, some, mark)
+                size += some.nbytes
+                is_full = writing.count >= MOST_RECORDS or size >= MOST_BYTES
+                if in_transactions and (is_full or time.monotonic() - began >= MOST_S):
                     writing.commit()
         if writing.count:
             writing.commit()
@@ -107,7 +111,7 @@ def _headers(batch: pa.RecordBatch, rows: list[int], mark: Mark | None) -> Itera
         # confluent-kafka copies it before it asks for the next one.
         return ([] if each is None else {MARK: each} for each in marks)
     return (
-        [(header["key"], header["value"]) for header in theirs or () if header["key"] != MARK]
+        [(header["key"], header["value"]) for header in theirs or () if each is None or header["key"] != MARK]
         + ([] if each is None else [(MARK, each)])
         for theirs, each in zip(batch.column("headers").to_pylist(), marks, strict=False)
     )
@@ -183,8 +187,8 @@ class _Earlier:
         came = dict.fromkeys(unequal, 0)
         for record in records(topic.config, topic.topic, unequal):
             came[record.partition()] += 1
-            header = dict(headers_of(record)).get(MARK)
-            if isinstance(header, bytes) and is_mark(header) and header.startswith(mark.prefix):
+            header = mark_in(record)
+            if header is not None and header.startswith(mark.prefix):
                 seen.add(mark.row(header))
         for each, (begin, end) in unequal.items():
             if came[each] < end - begin and end - begin < self.up_to[each]:

@@ -29,11 +29,13 @@ class ReadRecords:
         sums: They, added up.
         facts: What shows whether the source changes; None if nobody could resume the run.
         producers: How many producers placed records; None without a strategy.
+        notes: What the report is to say about them, a sentence each.
     """
 
     sums: RecordSums
     facts: SourceFacts | None
     producers: int | None
+    notes: tuple[str, ...]
 
 
 class ProofResult(NamedTuple):

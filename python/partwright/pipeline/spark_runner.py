@@ -102,7 +102,7 @@ class SparkRunner:
             placed.persist()
             stack.callback(_forget, placed)
             sums = sum_records(placed, context.n)
-        return SparkRecords(sums, facts, producers, placed)
+        return SparkRecords(sums, facts, producers, (), placed)
 
     def write(self, context: Context[SparkTarget], target: SparkTarget, read: SparkRecords) -> Wrote:
         """See `Runner.write`."""

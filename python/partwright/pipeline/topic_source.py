@@ -40,6 +40,7 @@ class Source:
         of: How many offsets the whole topic had at that time.
         first: For a topic, the first offset that each partition had then.
         config: For a topic, how its Kafka is reached.
+        topic_id: Kafka's ID of the topic.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Source:
     of: int = 0
     first: Mapping[int, int] = field(default_factory=dict)
     config: KafkaConfig | None = None
+    topic_id: str | None = None
 
     @property
     def identity(self) -> str:
@@ -118,7 +120,18 @@ def find_topic_source(
     config = KafkaConfig.read(source_config, servers=servers)
     topic_extent = extent(config, topic, bounds)
     of = sum(topic_extent.end.values()) - sum(topic_extent.first.values())
-    source = Source(address, "kafka", None, {}, "key", topic, of=of, first=topic_extent.first, config=config)
+    source = Source(
+        address,
+        "kafka",
+        None,
+        {},
+        "key",
+        topic,
+        of=of,
+        first=topic_extent.first,
+        config=config,
+        topic_id=topic_extent.topic_id,
+    )
     source = source.within(topic_extent.windows)
     if not source.passed and not endless:
         part = "no records within these bounds" if source.of else "no records: it is empty"
