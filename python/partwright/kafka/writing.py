@@ -35,7 +35,6 @@ _TUNED: dict[str, object] = {
     # librdkafka leaves half of this between two connections, and each writer needs several.
     "reconnect.backoff.ms": 20,
 }
-_PLAIN: dict[str, object] = {"enable.idempotence": True}
 _FIXED: dict[str, object] = {
     # The coordinator ends the transaction of a killed producer after the first of these times.
     "transaction.timeout.ms": 60_000,
@@ -94,7 +93,8 @@ class Writing:
         self.count = 0
         self._is_open = False
         self._is_transactional = transactional_id is not None
-        # Why a record was not delivered; a transaction's end says that, too.
+        # Why a record was not delivered. With transactions nobody notes it: their end says it, too, and a call for each
+        # record would take time.
         self._refused: KafkaError | None = None
         self._config, self._topic, self._advice = config, topic, advice
         self._troubles = Troubles(config)
@@ -103,9 +103,8 @@ class Writing:
             **tuned,
             **config.librdkafka(),
             **_FIXED,
-            **(_PLAIN if transactional_id is None else {"transactional.id": transactional_id}),
+            **self._own(transactional_id),
             "error_cb": self._troubles.note,
-            "on_delivery": self._note,
         }
         with refused_settings(config):
             self._producer: Producer = confluent_kafka().Producer(settings, logger=SILENT)
@@ -114,8 +113,18 @@ class Writing:
             with self.aborted_if_refused():
                 self._until(lambda: self._producer.init_transactions(TIMEOUT_S), _START_S, "begin")
 
-    def _note(self, error: KafkaError | None, _: Message) -> None:
-        """Called for each record without a function of its own."""
+    def _own(self, transactional_id: str | None) -> dict[str, object]:
+        """The settings with transactions, or without."""
+        if transactional_id is not None:
+            return {"transactional.id": transactional_id}
+        return {
+            "enable.idempotence": True,
+            "delivery.report.only.error": True,
+            "on_delivery": self._note_refused,
+        }
+
+    def _note_refused(self, error: KafkaError | None, _: Message) -> None:
+        """Called for each record that is not delivered."""
         self._refused = self._refused or error
 
     def begin(self) -> None:
@@ -223,8 +232,8 @@ class Writing:
             raise
 
     def _refuse(self) -> None:
-        """Raise the error of a record; in transactions it is raised at their end, after it was asked for its reason."""
-        if self._refused is not None and not self._is_transactional:
+        """Raise the error of a record, if one was noted."""
+        if self._refused is not None:
             raise confluent_kafka().KafkaException(self._refused)
 
     def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
@@ -298,11 +307,12 @@ def own_error(producer: Producer) -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, confluent_kafka().KafkaException):
-            raise error.__cause__ from None
         try:
             producer.abort_transaction(TIMEOUT_S)
         except confluent_kafka().KafkaException as reason:
             if reason.args[0].fatal():
                 raise reason from None
+        # A producer without transactions has nothing to abort that would say the reason.
+        if isinstance(error.__cause__, confluent_kafka().KafkaException):
+            raise error.__cause__ from None
         raise
