@@ -28,16 +28,7 @@ impl Life {
         let mut life = Self { scene, member };
         life.does(0, Event::Start);
         assert_eq!(sent(&life.does(3, Event::Wake(Timer::Poll))), [Api::JoinGroup]);
-        let joined = Joined {
-            code: Code::None,
-            generation: 1,
-            protocol: Some(assignor.name().into()),
-            leader: Some("other".into()),
-            member: "m".into(),
-            skip_assignment: false,
-            members: Vec::new(),
-        };
-        life.answers(13, Api::JoinGroup, Response::Joined(joined));
+        life.answers(13, Api::JoinGroup, joined(assignor, 1));
         assert_eq!(sent(&life.does(13, Event::Wake(Timer::Poll))), [Api::SyncGroup]);
         let assignment = Some([(0, 0), (0, 1)].into());
         life.answers(23, Api::SyncGroup, Response::Synced { code: Code::None, protocol: None, assignment });
@@ -64,6 +55,19 @@ impl Life {
     ) -> Vec<Effect<ClassicMember>> {
         self.does(at, Event::Answer(Sent { api, identity: self.member.identity, read: at }, answer))
     }
+}
+
+/// The answer to a follower's `JoinGroup`.
+fn joined(assignor: Assignor, generation: i32) -> super::AnswerOf<ClassicMember> {
+    Response::Joined(Joined {
+        code: Code::None,
+        generation,
+        protocol: Some(assignor.name().into()),
+        leader: Some("other".into()),
+        member: "m".into(),
+        skip_assignment: false,
+        members: Vec::new(),
+    })
 }
 
 fn sent(effects: &[Effect<ClassicMember>]) -> Vec<Api> {
@@ -119,7 +123,31 @@ fn forgets_its_id_when_the_coordinator_does_not_know_it() {
     let mut life = Life::stable(Assignor::CooperativeSticky);
     life.does(3_013, Event::Wake(Timer::Heartbeat));
     life.answers(3_023, Api::Heartbeat, Response::Done(Code::UnknownMemberId));
+    assert!(life.member.reads((0, 1)));
     let effects = life.does(3_113, Event::Wake(Timer::Answers));
     assert_eq!(stops(&effects).len(), 1);
     assert_eq!(life.member.identity(), (&"".into(), -1));
+    // Until its next poll it still has them, and returns no records.
+    assert!(!life.member.reads((0, 1)));
+}
+
+#[test]
+fn gives_up_a_sync_group_that_waits_for_longer_than_request_timeout_ms() {
+    let mut life = Life::stable(Assignor::Range);
+    life.does(3_013, Event::Wake(Timer::Heartbeat));
+    life.answers(3_023, Api::Heartbeat, Response::Done(Code::RebalanceInProgress));
+    life.does(3_113, Event::Wake(Timer::Answers));
+    assert_eq!(sent(&life.does(3_500, Event::Wake(Timer::Poll))), [Api::JoinGroup]);
+    life.answers(3_510, Api::JoinGroup, joined(Assignor::Range, 2));
+    let effects = life.does(4_000, Event::Wake(Timer::Poll));
+    assert_eq!(sent(&effects), [Api::SyncGroup]);
+    // The timer is still that of the first one, of 13 ms.
+    let effects = life.does(30_014, Event::Wake(Timer::SyncTimeout));
+    assert!(matches!(effects[..], [Effect::Wake(Timer::SyncTimeout, 34_001)]), "{effects:?}");
+    let effects = life.does(34_001, Event::Wake(Timer::SyncTimeout));
+    assert!(effects.iter().any(|it| matches!(it, Effect::Disconnect)), "{effects:?}");
+    // One whose answer has come in time gives up nothing.
+    let mut life = Life::stable(Assignor::Range);
+    let effects = life.does(30_014, Event::Wake(Timer::SyncTimeout));
+    assert!(effects.is_empty(), "{effects:?}");
 }
