@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,3 +82,27 @@ def go(spark: SparkSession) -> Callable[..., Report]:
         return run(RunSettings(**settings), Silent(), SparkKind(spark))  # type: ignore[arg-type]
 
     return once
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """The command in its own process group, with its own notes, like another machine."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*words: object) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "partwright", "run", *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | {"PARTWRIGHT_STATE": str(tmp_path / f"machine {len(running)}")},
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -236,30 +234,6 @@ def test_what_is_kept_on_disk_is_the_same(
     assert contents(to, f"{topic}-memory", keyed=False) == contents(to, f"{topic}-disk", keyed=False)
 
 
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """The command in its own process group, with its own notes, like another machine."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(*words: object) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "partwright", "run", *map(str, words), "--runner", "local", "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=os.environ | {"PARTWRIGHT_STATE": str(tmp_path / f"machine {len(running)}")},
-        )
-        running.append(process)
-        return process
-
-    yield start
-    for process in running:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-
-
 @pytest.mark.broker
 @pytest.mark.long
 @pytest.mark.parametrize("exactly_once", [False, True])
@@ -278,6 +252,7 @@ def test_a_killed_run_goes_on(
     words = [
         *[source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{kafka.bootstrap_servers}"],
         *["-X", "batch.size=150", "-X", "linger.ms=0", *(["--exactly-once"] * exactly_once)],
+        *["--runner", "local", "--json"],
     ]
     amid = 0
     for attempt in range(6):
@@ -327,7 +302,7 @@ def test_what_only_spark_does_is_refused_by_name(
 ) -> None:
     source = csv_file(tmp_path / "o.csv", 1, 3)
     with pytest.raises(PartwrightError) as refused:
-        LocalKind.refuse(*_asked(source, settings))
+        LocalKind.inspect(*_asked(source, settings))
     assert refusal in str(refused.value)
 
 
@@ -346,7 +321,7 @@ IDS = pa.array(["a", "b"])
         ([{"id": IDS, "w": pa.array([1, 2])}, {"id": IDS, "w": IDS}], {}, "is int64 in one file and string in another"),
         ([{"id": IDS, "ID": IDS}], {}, "differ only in case"),
         ([{"id": IDS, "t": pa.array([1, 2], pa.timestamp("ms"))}], {}, "the column 't' of"),
-        ([{"id": pa.array([1, 2])}], {"value": "id"}, "a record's value is text or binary"),
+        ([{"id": IDS, "n": pa.array([1, 2])}], {"value": "n"}, "a record's value is text or binary"),
         ([{"id": pa.array([1.5, 2.5])}], {}, "the key column 'id'"),
         ([{"id": IDS, "t": pa.array([True, False])}], {"timestamp": "t", "value": "id"}, "(--timestamp) is bool"),
         ([{"id": IDS, "p": pa.array([1, 2], pa.date32())}], {"partition": "p", "value": "id"}, "(--partition) is date"),
@@ -358,15 +333,15 @@ def test_columns_are_refused_by_name(
     for columns in files:
         parquet(tmp_path / "in", **columns)
     with pytest.raises(PartwrightError) as refused:
-        LocalKind.refuse(*_asked(tmp_path / "in", settings))
+        LocalKind.inspect(*_asked(tmp_path / "in", settings))
     assert refusal in str(refused.value)
 
 
 def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
     parquet(tmp_path / "in" / "day=1", id=IDS)
     with pytest.raises(PartwrightError, match="names of folders such as day=1"):
-        LocalKind.refuse(*_asked(tmp_path / "in", {}))
-    LocalKind.refuse(*_asked(tmp_path / "in", {"value": "id"}))
+        LocalKind.inspect(*_asked(tmp_path / "in", {}))
+    LocalKind.inspect(*_asked(tmp_path / "in", {"value": "id"}))
 
 
 def test_a_digest_does_not_depend_on_how_records_are_cut() -> None:

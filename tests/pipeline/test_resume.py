@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -24,7 +23,7 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.ledger import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -59,30 +58,6 @@ def held(kafka: EmbeddedKafka, topic: str) -> int:
     except BrokerError:
         # It does not exist yet, or its partitions have no leader yet.
         return 0
-
-
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """The command in its own process group, with its own notes, like another machine."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(*words: object) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "partwright", "run", *map(str, words)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=os.environ | {"PARTWRIGHT_STATE": str(tmp_path / f"machine {len(running)}")},
-        )
-        running.append(process)
-        return process
-
-    yield start
-    for process in running:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
 
 
 @pytest.fixture

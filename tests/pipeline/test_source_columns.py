@@ -16,7 +16,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.source import find_source
 from partwright.pipeline.source_columns import refuse_by_files
-from partwright.pipeline.spark_records import refuse_source
+from partwright.pipeline.spark_records import inspect_source
 from partwright.pipeline.topic_source import Source
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def jsonl(path: Path, records: Sequence[dict[str, Any]]) -> None:
 
 def looked_at(settings: RunSettings, *, endless: bool = False) -> Source:
     source = find_source(settings, endless=endless)
-    refuse_source(source, settings)
+    inspect_source(source, settings)
     return source
 
 
@@ -295,9 +295,9 @@ def test_a_refused_type_needs_no_pandas(tmp_path: Path) -> None:
         "import sys",
         "from partwright.pipeline.settings import RunSettings",
         "from partwright.pipeline.source import find_source",
-        "from partwright.pipeline.spark_records import refuse_source",
+        "from partwright.pipeline.spark_records import inspect_source",
         "settings = RunSettings(source='o.parquet', key='price')",
-        "try: refuse_source(find_source(settings), settings)",
+        "try: inspect_source(find_source(settings), settings)",
         "except Exception as error: print(error, 'pandas' in sys.modules)",
     ]
     done = subprocess.run(

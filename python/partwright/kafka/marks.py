@@ -82,26 +82,37 @@ class Mark(NamedTuple):
 
 
 def mark_in(record: Record) -> bytes | None:
-    """The value of our header in a record; None if it has none.
+    """The mark in a record's header, of any run; None if it has none."""
+    value = _header_in(record, MARK)
+    return value if value is not None and LENGTHS[0] <= len(value) <= LENGTHS[1] else None
+
+
+def _header_in(record: Record, name: str) -> bytes | None:
+    """The value of a header of ours in a record; None if it has none.
 
     Ours have UTF-8 names, and so do those that we write with them: a record whose headers cannot be read is another
     writer's.
     """
     try:
-        value = dict(headers_of(record)).get(MARK)
+        return dict(headers_of(record)).get(name)
     except UnreadableHeaderError:
         return None
-    return value if is_mark(value) else None
 
 
-def is_mark(value: object) -> bool:
-    """Whether a header's value has the form of a mark, of any run.
+def last_row_gone(row: int, partition: int) -> PartwrightError:
+    """The error that the last record of a run in a partition is none of its source's."""
+    return PartwrightError(
+        f"row {row}, the last one in partition {partition}, is not in the source any more: the source has changed, so "
+        "this run cannot go on"
+    )
 
-    Examples:
-        >>> is_mark(b"OCBieXRlcy4EC"), is_mark(b"short"), is_mark(None)
-        (True, False, False)
-    """
-    return isinstance(value, bytes) and LENGTHS[0] <= len(value) <= LENGTHS[1]
+
+def never_arrived(topic: str, partition: int, missing: int, of: int) -> PartwrightError:
+    """The error that some of a run's first records are missing in a partition, and nobody knows which."""
+    return PartwrightError(
+        f"partition {partition} of {topic!r} never got {missing:,} of the first {counted(of, 'record')}, and Kafka has "
+        "deleted others since, so which ones is not known: run without --resume, into another --topic"
+    )
 
 
 # How many offsets before the end are read first, and the factor for each further attempt.
@@ -192,12 +203,8 @@ def last_marks(
     while ends:
         parts = {each: (max(begin[each], end - span), end) for each, end in ends.items()}
         for record in records(config, topic, parts, committed=committed):
-            try:
-                value = dict(headers_of(record)).get(header)
-            except UnreadableHeaderError:
-                # See `mark_in`.
-                continue
-            if isinstance(value, bytes) and value.startswith(prefix):
+            value = _header_in(record, header)
+            if value is not None and value.startswith(prefix):
                 values[record.partition()] = value
         ends = {each: low for each, (low, _) in parts.items() if each not in values and low > begin[each]}
         span *= _WIDER

@@ -75,19 +75,8 @@ class PartitionWriter:
         self._bytes = 0
         self._began = 0.0
         name = f"partwright.{mark.run.hex()}.{partition}"
-        advice = WritingAdvice(
-            taken_over=(
-                f"another process has taken over the writing of partition {partition} of {topic!r}: let it go on"
-            ),
-            unsupported="leave out --exactly-once",
-            denied=(
-                f"this user no right to WRITE as transactional id {name!r}: grant it (kafka-acls.sh --add --operation "
-                "Write --transactional-id partwright. --resource-pattern-type prefixed --allow-principal User:...), or "
-                "leave out --exactly-once"
-            ),
-            record=f"a record for partition {partition}",
-            again="go on with --resume",
-        )
+        what = f"partition {partition} of {topic!r}"
+        advice = run_advice(name, what, f"a record for partition {partition}")
         self._writing = Writing(config, topic, name, advice, _TUNED)
         self._last = self._last_row(begin)
 
@@ -192,6 +181,27 @@ class PartitionWriter:
         count = self._writing.count
         self._writing.commit()
         self.written += count
+
+
+def run_advice(transactional_id: str, what: str, record: str) -> WritingAdvice:
+    """What errors say about the writing of a run.
+
+    Args:
+        transactional_id: The transactional id.
+        what: What is written to.
+        record: See `WritingAdvice`.
+    """
+    return WritingAdvice(
+        taken_over=f"another process has taken over the writing of {what}: let it go on",
+        unsupported="leave out --exactly-once",
+        denied=(
+            f"this user no right to WRITE as transactional id {transactional_id!r}: grant it (kafka-acls.sh --add "
+            "--operation Write --transactional-id partwright. --resource-pattern-type prefixed --allow-principal "
+            "User:...), or leave out --exactly-once"
+        ),
+        record=record,
+        again="go on with --resume",
+    )
 
 
 def too_early(row: int, at: int) -> PartwrightError:

@@ -99,8 +99,7 @@ def _begin(
 
     The order matters: what can be refused before anything slow starts is refused then.
     """
-    source = find_source(settings)
-    kind.refuse(source, settings)
+    source = kind.inspect(find_source(settings), settings)
     to = settings.target
     starting: tuple[RunStep, ...] = ()
     if to is None:

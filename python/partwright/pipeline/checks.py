@@ -16,8 +16,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from partwright.kafka.marks import MARK, Mark
-from partwright.keys.key_text import shown_key
-from partwright.pipeline.report import Checks, PartitionRead, Proof
+from partwright.pipeline.report import EXAMPLES, Checks, PartitionRead, Proof, record_in_words
 from partwright.spark.marks import is_mark, row_of
 
 if TYPE_CHECKING:
@@ -220,9 +219,6 @@ def _chosen_alike(placed: DataFrame, read_back: DataFrame) -> Proof | None:
     return Proof(keyed=keyed, equal=keyed, different=0, lost=0)
 
 
-_EXAMPLES = 5
-
-
 def identified(read: DataFrame, run: bytes) -> DataFrame:
     """The records that are there, each with the row that its header names; null for a record that is not this run's."""
     mark = Mark(MARK, run)
@@ -386,7 +382,7 @@ def _partitions(read_back: DataFrame, pairs: DataFrame) -> tuple[list[PartitionR
 
 
 def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, read_back: DataFrame) -> list[str]:
-    rows = pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()
+    rows = pairs.where(broken).orderBy("row").limit(EXAMPLES).collect()
     wanted_rows = [row.row for row in rows if row.wanted]
     others = [row.row for row in rows if not row.wanted]
     keys = {
@@ -402,8 +398,6 @@ def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, read_back: Da
 
 def _row_in_words(row: Row, key: bytes | None) -> str:
     target = "any partition" if row.asked is None else f"partition {row.asked}"
-    where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
     request = f"asked for {target}" if row.wanted else "was not asked for"
-    return f"row {row.row} with key {shown_key(key)} {request} and {where}" + (
-        f", {row.copies} times" if (row.copies or 0) > 1 else ""
-    )
+    place = None if row.copies is None else (row.partition, row.offset)
+    return record_in_words(row.row, key, request, place, row.copies or 0)

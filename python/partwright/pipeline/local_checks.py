@@ -11,17 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright.kafka.marks import Mark, mark_in
+from partwright.kafka.marks import mark_in
 from partwright.kafka.reading import Reading
-from partwright.kafka.topics import end_offsets
-from partwright.keys.key_text import shown_key
-from partwright.pipeline.report import Checks, PartitionRead
+from partwright.pipeline.report import EXAMPLES, Checks, PartitionRead, record_in_words
 
 if TYPE_CHECKING:
+    from partwright.kafka.marks import Mark
     from partwright.pipeline.local_placing import KeptRecords
     from partwright.pipeline.targets import KafkaTopic
-
-_EXAMPLES = 5
 
 
 @dataclass
@@ -69,10 +66,8 @@ def read_back(topic: KafkaTopic, mark: Mark, *, committed: bool) -> Iterator[Rea
     Raises:
         BrokerError: See `Reading`.
     """
-    ends = end_offsets(topic.config, topic.topic)
-    windows = {partition: (topic.begin.get(partition, 0), end) for partition, end in sorted(ends.items())}
     # A topic that was made anew meanwhile is noticed by its records, and by `partitions_now`.
-    reading = Reading(topic.config, topic.topic, windows, committed=committed)
+    reading = Reading(topic.config, topic.topic, topic.windows(), committed=committed)
     prefix = mark.prefix
     for runs in reading.runs():
         for run in runs:
@@ -163,7 +158,7 @@ def _each_record(
     broken = _broken({row: each for row, each in expected.items() if each.partition in unequal}, first)
     broken["twice"] = {row for row, count in copies.items() if count > 1}
     broken["foreign"] = first.keys() - expected.keys()
-    rows = sorted(set().union(*broken.values()))[:_EXAMPLES]
+    rows = sorted(set().union(*broken.values()))[:EXAMPLES]
     keys = _keys_of(set(rows), kept, read) if rows else {}
     return Checks(
         records,
@@ -258,9 +253,8 @@ def _in_words(
     row: int, key: bytes | None, expected: _ExpectedRecord | None, found: ReadRecord | None, copies: int
 ) -> str:
     request = f"asked for partition {expected.partition}" if expected else "was not asked for"
-    where = f"is in partition {found.partition} at offset {found.offset}" if found else "is nowhere"
-    times = f", {copies} times" if copies > 1 else ""
-    return f"row {row} with key {shown_key(key)} {request} and {where}{times}"
+    place = (found.partition, found.offset) if found else None
+    return record_in_words(row, key, request, place, copies)
 
 
 def copies(topic: KafkaTopic, mark: Mark, *, committed: bool) -> list[tuple[int, int]]:

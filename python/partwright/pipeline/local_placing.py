@@ -29,7 +29,7 @@ from partwright.keys.hashing import partition_for_key
 from partwright.keys.key_text import shown_key
 from partwright.pipeline.local_records import WantedKeys, key_bytes, source_batches
 from partwright.pipeline.report import HEAVIEST, KeyShare, PartitionShare, RecordSums
-from partwright.pipeline.settings import STRIP_ID
+from partwright.pipeline.settings import ID_BYTES, STRIP_ID
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ _MANY_KEYS = 1_000_000
 _NONE = number(0)
 _NO_BYTES = number(-1).cast(pa.int32())
 _NOTHING = text("").cast(pa.binary())
-# The length of a schema registry's header.
-_ID_BYTES = 5
 
 
 class KeptRecords:
@@ -246,7 +244,7 @@ def _refuse_early(rows: int, timestamps: pa.Array) -> None:
 
 
 def _named_keys(keys: frozenset[bytes], key_type: str | None) -> WantedKeys | None:
-    return WantedKeys(keys, _ID_BYTES if key_type == STRIP_ID else 0) if keys else None
+    return WantedKeys(keys, ID_BYTES if key_type == STRIP_ID else 0) if keys else None
 
 
 def _heaviest(seen: Observed) -> tuple[KeyShare, ...]:

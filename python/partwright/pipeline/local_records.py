@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,17 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright.errors import KeyTypeError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.file_sets import files_of, is_remote
-from partwright.files.formats import in_one, no_column, typed
+from partwright.files.formats import in_one, typed
 from partwright.files.opening import FORMATS
 from partwright.files.scalars import text
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.reading import Reading, headers_of
 from partwright.kafka.records import reads_committed
 from partwright.keys.hashing import encode, partition_for_key
+from partwright.pipeline.column_roles import TypeRules, check_columns
 from partwright.pipeline.json_values import json_rows, refuse_types
+from partwright.producer.records import HEADERS
 
 if TYPE_CHECKING:
     from partwright.files.formats import Column
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from partwright.pipeline.settings import RunSettings, SourceColumns
     from partwright.pipeline.topic_source import Source
 
-HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
-"""A record's headers."""
 _PARTITION = pa.int32()
 _MOST_ROWS, _MOST_BYTES = 1 << 16, 16 << 20
 # Without an end, pyarrow 26 refuses a column with a null.
@@ -68,8 +69,11 @@ class WantedKeys(NamedTuple):
     begin: int = 0
 
 
-def refuse_source(source: Source, settings: RunSettings) -> None:
+def inspect_source(source: Source, settings: RunSettings) -> Source:
     """Refuse what only Spark reads, and columns that are not there or are of another type.
+
+    Returns:
+        The source with its columns' types.
 
     Raises:
         PartwrightError: It is such a source or column; the error names the option.
@@ -82,7 +86,7 @@ def refuse_source(source: Source, settings: RunSettings) -> None:
                 "of a topic, --runner local takes the records' own keys and values: leave --key and --value out, or "
                 f"{_SPARK}"
             )
-        return
+        return source
     if source.format not in FORMATS:
         raise PartwrightError(
             f"--format {source.format} is one of Spark's, which --runner local does not read: {_SPARK}"
@@ -90,65 +94,32 @@ def refuse_source(source: Source, settings: RunSettings) -> None:
     types = _types(source)
     if not types:
         raise PartwrightError(f"{source.name} has several columns of one name: rename all but one of them")
-    _refuse_columns(source, columns, types)
+    check_columns(types, source, columns, _RULES)
     if columns.value is None:
         _refuse_json(source, types)
-
-
-def _refuse_columns(source: Source, columns: SourceColumns, types: Mapping[str, pa.DataType]) -> None:
-    """Refuse columns that are not there or are of another type."""
-    if columns.key is None:
-        raise PartwrightError(f"say which column is the key with --key: {source.name} has {', '.join(types)}")
-    named = {"--key": columns.key, "--value": columns.value, "--timestamp": columns.timestamp}
-    named |= {"--partition": columns.partition, "--field": columns.field}
-    for option, name in named.items():
-        if name is not None and name not in types:
-            raise no_column(source.name, [*types], name, option=option, hint=_other_delimiter([*types]))
-    if (
-        columns.value is not None
-        and not _is_text(types[columns.value])
-        and not _is_binary(types[columns.value])
-    ):
-        raise KeyTypeError(
-            f"the value column {columns.value!r} is {types[columns.value]}, but a record's value is text or binary: "
-            "leave --value out to write all columns as JSON"
-        )
-    is_number = _is_text(types[columns.key]) and text_type(columns.key_type) != pa.string()
-    if not is_number:
-        try:
-            partition_for_key(pa.nulls(0, types[columns.key]), 1, key_type=columns.key_type)
-        except PartwrightError as error:
-            raise type(error)(f"the key column {columns.key!r}: {error}") from None
-    for option, fits, hint in _FITTING:
-        column = named[option]
-        if column is not None and not fits(types[column]):
-            raise PartwrightError(f"the column {column!r} ({option}) is {types[column]}: {hint}")
+    return replace(source, types=types)
 
 
 _SPARK = "say --runner spark"
 
 
-def _is_time(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(kind) or kind in {pa.int32(), pa.int64()} or pa.types.is_null(kind))
+def _check_key(kind: pa.DataType, name: str, key_type: str | None) -> None:
+    if _is_text(kind) and text_type(key_type) != pa.string():
+        return
+    try:
+        partition_for_key(pa.nulls(0, kind), 1, key_type=key_type)
+    except PartwrightError as error:
+        raise type(error)(f"the key column {name!r}: {error}") from None
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind))
-
-
-_FITTING = (
-    ("--timestamp", _is_time, "timestamps are timestamps, or whole numbers of milliseconds"),
-    ("--partition", _is_number, "partitions are whole numbers"),
+_RULES = TypeRules[pa.DataType](
+    check_key=_check_key,
+    is_value=lambda kind: _is_text(kind) or _is_binary(kind),
+    is_time=lambda kind: pa.types.is_timestamp(kind) or kind in {pa.int32(), pa.int64(), pa.null()},
+    is_number=lambda kind: _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind),
+    shown=str,
+    how=_SPARK,
 )
-
-
-def _other_delimiter(names: Sequence[str]) -> str:
-    """What to do if a csv seems to have another delimiter."""
-    delimiters = [each for each in ";\t|" if len(names) == 1 and each in names[0]]
-    if not delimiters:
-        return ""
-    sep = delimiters[0].replace("\t", "\\t")
-    return f"; if '{sep}' stands between its fields, {_SPARK} --option 'sep={sep}'"
 
 
 def _refuse_json(source: Source, types: Mapping[str, pa.DataType]) -> None:
@@ -225,11 +196,10 @@ def source_batches(
 
 def _file(source: Source, columns: SourceColumns) -> Iterator[SourceBatch]:
     key, key_text = str(columns.key), text_type(columns.key_type)
-    types = _types(source)
     named = {key, columns.value, columns.timestamp, columns.partition, columns.field}
     requests = [
         ColumnRequest(name, pa.string() if pa.types.is_null(kind) else kind)
-        for name, kind in types.items()
+        for name, kind in source.types.items()
         if columns.value is None or name in named
     ]
     path, row, null = str(source.path), 0, source.options.get("nullValue")

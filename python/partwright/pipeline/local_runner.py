@@ -14,7 +14,7 @@ from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.pipeline import local_checks, local_writing
 from partwright.pipeline.local_placing import placed_records
-from partwright.pipeline.local_records import file_facts, refuse_source
+from partwright.pipeline.local_records import file_facts, inspect_source
 from partwright.pipeline.resume import SourceFacts
 from partwright.pipeline.runner import ProofResult, ReadRecords
 from partwright.pipeline.targets import KafkaTopic
@@ -111,7 +111,7 @@ class LocalRunner:
 class LocalKind:
     """See `RunnerKind`."""
 
-    refuse = staticmethod(refuse_source)
+    inspect = staticmethod(inspect_source)
 
     def target_at(
         self, to: KafkaTarget | ParquetTarget, topic: str, new_topic: NewTopic, rule: PlacementRule

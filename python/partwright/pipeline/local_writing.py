@@ -7,24 +7,23 @@ came. With transactions, nothing before it can be missing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted
-from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, number, number_column
-from partwright.kafka.marks import MARK, Mark, last_rows, mark_in, settled_ends
-from partwright.kafka.partition_writer import MOST_BYTES, MOST_RECORDS, MOST_S
+from partwright.kafka.marks import MARK, last_row_gone, last_rows, mark_in, never_arrived, settled_ends
+from partwright.kafka.partition_writer import MOST_BYTES, MOST_RECORDS, MOST_S, run_advice
 from partwright.kafka.reading import records
-from partwright.kafka.topics import end_offsets
-from partwright.kafka.writing import Writing, WritingAdvice
+from partwright.kafka.writing import Writing
 from partwright.pipeline.targets import Wrote
 
 if TYPE_CHECKING:
+    from partwright.kafka.marks import Mark
     from partwright.pipeline.local_placing import KeptRecords
     from partwright.pipeline.targets import KafkaTopic
 
@@ -55,27 +54,15 @@ def write(
     """
     run = "" if mark is None else mark.run.hex()
     name = f"partwright.{run}.all" if in_transactions else None
-    advice = WritingAdvice(
-        taken_over=f"another process has taken over the writing of this run into {topic.topic!r}: let it go on",
-        unsupported="leave out --exactly-once",
-        denied=(
-            f"this user no right to WRITE as transactional id {name!r}: grant it (kafka-acls.sh --add --operation "
-            "Write --transactional-id partwright. --resource-pattern-type prefixed --allow-principal User:...), or "
-            "leave out --exactly-once"
-        ),
-        record="a record",
-        again="go on with --resume",
-    )
+    advice = run_advice(str(name), f"this run into {topic.topic!r}", "a record")
     writing = Writing(topic.config, topic.topic, name, advice, _TUNED)
-    earlier = (
-        _Earlier.of(topic, kept, mark, committed=in_transactions)
-        if goes_on and mark is not None
-        else _Earlier()
-    )
+    earlier = _Earlier({}, 0)
+    if goes_on and mark is not None:
+        earlier = _earlier(topic, kept, mark, committed=in_transactions)
     began, size = time.monotonic(), 0
     with writing.aborted_if_refused():
         for batch in kept:
-            unwritten = batch if not earlier.last else batch.filter(earlier.missing(batch))
+            unwritten = earlier.missing(batch)
             for start in range(0, unwritten.num_rows, _AT_ONCE):
                 if not writing.count:
                     writing.begin()
@@ -88,7 +75,7 @@ def write(
                     writing.commit()
         if writing.count:
             writing.commit()
-    return Wrote(earlier.records, earlier.late)
+    return Wrote(earlier.records, len(earlier.late))
 
 
 def _send(writing: Writing, topic: str, batch: pa.RecordBatch, mark: Mark | None) -> None:
@@ -117,91 +104,99 @@ def _headers(batch: pa.RecordBatch, rows: list[int], mark: Mark | None) -> Itera
     )
 
 
+@dataclass(frozen=True)
 class _Earlier:
     """What an earlier try of the same run has written.
 
     Attributes:
         last: By partition, the row of its last record there.
         records: How many records are there.
-        late: How many are missing before the last ones, as a delivery that timed out leaves them.
+        late: The rows that are missing before the last ones, as a delivery that timed out leaves them.
     """
 
-    def __init__(self, last: Mapping[int, int] | None = None) -> None:
-        self.last = dict(last or {})
-        self.records = self.late = 0
-        self._late = number_column([])
+    last: Mapping[int, int]
+    records: int
+    late: Sequence[int] = ()
 
-    @classmethod
-    def of(cls, topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) -> _Earlier:
-        config, name = topic.config, topic.topic
-        ends = end_offsets(config, name)
-        if committed:
-            ends = settled_ends(config, name, sorted(ends))
-        windows = {each: (topic.begin.get(each, 0), end) for each, end in ends.items()}
-        earlier = cls(last_rows(config, name, windows, mark, committed=committed))
-        earlier._count(kept, windows)
-        if not committed:
-            earlier._look_for_late(topic, kept, mark, windows)
-        return earlier
+    def missing(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The records of a batch that are to be written."""
+        if not self.last:
+            return batch
+        is_late = pc.is_in(batch.column("row"), number_column(self.late))
+        return batch.filter(pc.or_(pc.invert(_is_passed(batch, self.last)), is_late))
 
-    def _is_before(self, batch: pa.RecordBatch) -> pa.Array:
-        """Whether each record comes no later than the last one that is there in its partition."""
-        partitions = batch.column("partition").cast(pa.int64())
-        last = pc.index_in(partitions, number_column([*self.last]))
-        rows = number_column([*self.last.values()]).take(last)
-        return pc.fill_null(pc.less_equal(batch.column("row"), rows), fill_value=FALSE)
 
-    def missing(self, batch: pa.RecordBatch) -> pa.Array:
-        """Whether each record of a batch is to be written."""
-        return pc.or_(pc.invert(self._is_before(batch)), pc.is_in(batch.column("row"), self._late))
+def _earlier(topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) -> _Earlier:
+    """What an earlier try has written, by the last record in each partition."""
+    windows = topic.windows()
+    if committed:
+        ends = settled_ends(topic.config, topic.topic, sorted(windows))
+        windows = {each: (begin, ends[each]) for each, (begin, _) in windows.items()}
+    last = last_rows(topic.config, topic.topic, windows, mark, committed=committed)
+    counts = _counts_passed(kept, last)
+    late = (
+        []
+        if committed
+        else _late_rows(topic, kept, mark, last, {each: windows[each] for each in counts}, counts)
+    )
+    return _Earlier(last, sum(counts.values()) - len(late), late)
 
-    def _count(self, kept: KeptRecords, windows: Mapping[int, tuple[int, int]]) -> None:
-        self.up_to: dict[int, int] = dict.fromkeys(windows, 0)
-        ends = set(self.last.values())
-        for batch in kept:
-            before = batch.filter(self._is_before(batch))
-            for partition in before.column("partition").to_pylist():
-                self.up_to[partition] += 1
-            ends.difference_update(before.column("row").to_pylist())
-        if ends:
-            row = min(ends)
-            lost = next(each for each, last in self.last.items() if last == row)
-            raise PartwrightError(
-                f"row {row}, the last one in partition {lost}, is not in the source any more: the source has changed, "
-                "so this run cannot go on"
-            )
-        self.records = sum(self.up_to.values())
 
-    def _look_for_late(
-        self, topic: KafkaTopic, kept: KeptRecords, mark: Mark, windows: Mapping[int, tuple[int, int]]
-    ) -> None:
-        """Read the partitions that have fewer or more offsets than records, and see which records are missing there."""
-        unequal = {
-            each: window
-            for each, window in windows.items()
-            if each in self.last and window[1] - window[0] != self.up_to[each]
-        }
-        if not unequal:
-            return
-        seen: set[int] = set()
-        came = dict.fromkeys(unequal, 0)
-        for record in records(topic.config, topic.topic, unequal):
-            came[record.partition()] += 1
-            header = mark_in(record)
-            if header is not None and header.startswith(mark.prefix):
-                seen.add(mark.row(header))
-        for each, (begin, end) in unequal.items():
-            if came[each] < end - begin and end - begin < self.up_to[each]:
-                raise PartwrightError(
-                    f"partition {each} of {topic.topic!r} never got {self.up_to[each] - (end - begin):,} of the first "
-                    f"{counted(self.up_to[each], 'record')}, and Kafka has deleted others since, so which ones is not "
-                    "known: run without --resume, into another --topic"
-                )
-        whole = [each for each, (begin, end) in unequal.items() if came[each] == end - begin]
-        late: list[int] = []
-        for batch in kept:
-            before = batch.filter(self._is_before(batch))
-            pairs = zip(before.column("partition").to_pylist(), before.column("row").to_pylist(), strict=True)
-            late += [row for partition, row in pairs if partition in whole and row not in seen]
-        self._late, self.late = number_column(late), len(late)
-        self.records -= self.late
+def _is_passed(batch: pa.RecordBatch, last: Mapping[int, int]) -> pa.Array:
+    """Whether each record comes no later than the last one that is there in its partition."""
+    partitions = batch.column("partition").cast(pa.int64())
+    rows = number_column([*last.values()]).take(pc.index_in(partitions, number_column([*last])))
+    return pc.fill_null(pc.less_equal(batch.column("row"), rows), fill_value=FALSE)
+
+
+def _passed(kept: KeptRecords, last: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Partition and row of the records up to the last ones that are there."""
+    for batch in kept:
+        passed = batch.filter(_is_passed(batch, last))
+        yield from zip(passed.column("partition").to_pylist(), passed.column("row").to_pylist(), strict=True)
+
+
+def _counts_passed(kept: KeptRecords, last: Mapping[int, int]) -> dict[int, int]:
+    """How many records come no later than the last one that is there, by partition.
+
+    Raises:
+        PartwrightError: The last record that is there is none of these.
+    """
+    counts: dict[int, int] = {}
+    found = set()
+    for partition, row in _passed(kept, last):
+        counts[partition] = counts.get(partition, 0) + 1
+        if last[partition] == row:
+            found.add(partition)
+    gone = last.keys() - found
+    if gone:
+        raise last_row_gone(last[min(gone)], min(gone))
+    return counts
+
+
+def _late_rows(
+    topic: KafkaTopic,
+    kept: KeptRecords,
+    mark: Mark,
+    last: Mapping[int, int],
+    windows: Mapping[int, tuple[int, int]],
+    counts: Mapping[int, int],
+) -> list[int]:
+    """The rows that are missing before the last ones: only partitions with another number of offsets are read."""
+    unequal = {each: (begin, end) for each, (begin, end) in windows.items() if end - begin != counts[each]}
+    if not unequal:
+        return []
+    seen: set[int] = set()
+    came = dict.fromkeys(unequal, 0)
+    for record in records(topic.config, topic.topic, unequal):
+        came[record.partition()] += 1
+        header = mark_in(record)
+        if header is not None and header.startswith(mark.prefix):
+            seen.add(mark.row(header))
+    # If a topic lost records by compaction or age, it cannot show which of them never arrived.
+    whole = {each for each, (begin, end) in unequal.items() if came[each] == end - begin}
+    for each in unequal.keys() - whole:
+        begin, end = unequal[each]
+        if end - begin < counts[each]:
+            raise never_arrived(topic.topic, each, counts[each] - (end - begin), counts[each])
+    return [row for partition, row in _passed(kept, last) if partition in whole and row not in seen]

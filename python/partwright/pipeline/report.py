@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from partwright._check import Json
 from partwright.answer import Answer
+from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -157,6 +158,35 @@ class Checks:
     def ok(self) -> bool:
         """Whether every promise was kept."""
         return not any(getattr(self, promise) for promise in self.PROMISES)
+
+
+EXAMPLES = 5
+"""How many records that broke a promise a report names."""
+
+
+def record_in_words(
+    row: int,
+    key: bytes | None,
+    request: str,
+    place: tuple[int, int] | None,
+    copies: int,
+) -> str:
+    """Where a record was asked for, and where it is.
+
+    Args:
+        row: Its row in the source.
+        key: Its key.
+        request: The place that was asked for, in words.
+        place: Its partition and offset; None if it is nowhere.
+        copies: How many copies of it there are.
+
+    Examples:
+        >>> record_in_words(3, b"k", "asked for partition 1", (0, 7), 2)
+        'row 3 with key k asked for partition 1 and is in partition 0 at offset 7, 2 times'
+    """
+    where = "is nowhere" if place is None else f"is in partition {place[0]} at offset {place[1]}"
+    times = f", {copies} times" if copies > 1 else ""
+    return f"row {row} with key {shown_key(key)} {request} and {where}{times}"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class ReadRecords:
     """The source's records, read and placed; a runner's own class holds them.
 
     Attributes:
-        sums: They, added up.
+        sums: Their sums.
         facts: What shows whether the source changes; None if nobody could resume the run.
         producers: How many producers placed records; None without a strategy.
         notes: What the report is to say about them, a sentence each.
@@ -101,10 +101,10 @@ class Runner(Protocol[T, R]):
 
 
 class RunnerKind(Protocol[T, R]):
-    """A kind of runner, before there is one."""
+    """A kind of runner, before one is started."""
 
-    def refuse(self, source: Source, settings: RunSettings) -> None:
-        """Refuse, before anything slow starts, what it cannot do."""
+    def inspect(self, source: Source, settings: RunSettings) -> Source:
+        """The source with what it will read of it; refuses, before anything slow starts, what it cannot do."""
 
     def target_at(
         self, to: KafkaTarget | ParquetTarget, topic: str, new_topic: NewTopic, rule: PlacementRule
@@ -112,4 +112,4 @@ class RunnerKind(Protocol[T, R]):
         """The target that the options name."""
 
     def start(self, progress: Progress) -> AbstractContextManager[Runner[T, R]]:
-        """One of it, until the block ends."""
+        """A runner, until the block ends."""

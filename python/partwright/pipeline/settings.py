@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LARGEST_LIMIT = 2**31 - 1
 STRIP_ID = "confluent:strip-id"
 """The key type that removes a schema's ID from the key for hashing only."""
+ID_BYTES = 5
+"""The length of the header that holds a schema's ID."""
 
 
 @dataclass(frozen=True)

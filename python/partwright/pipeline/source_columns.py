@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,10 +11,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
 
-from partwright.errors import KeyTypeError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
-from partwright.files.formats import listed, no_column
 from partwright.files.opening import FORMATS
+from partwright.pipeline.column_roles import TypeRules, check_columns
 from partwright.spark.marks import HEADERS
 from partwright.spark.schema import check_key_type
 
@@ -56,69 +55,24 @@ _TOPICS = T.StructType(
 """The columns that Spark's Kafka connector gives each topic."""
 
 
-def check_columns(schema: T.StructType, source: Source, columns: SourceColumns) -> None:
-    """Refuse columns that a source does not have, or whose types will not do.
-
-    Args:
-        schema: The source's columns.
-        source: The source.
-        columns: Those that are asked for.
-
-    Raises:
-        PartwrightError: There is no such column, or its type is none for what it should be.
-        KeyTypeError: The key or the value has such a type.
-    """
-    if columns.key is None:
-        raise PartwrightError(
-            f"say which column is the key with --key: {source.name} has {listed(schema.names)}"
-        )
-    named = {
-        "--key": columns.key,
-        "--value": columns.value,
-        "--timestamp": columns.timestamp,
-        "--partition": columns.partition,
-        "--field": columns.field,
-    }
-    for option, name in named.items():
-        if name is not None and name not in schema.names:
-            raise _no_column(source, schema.names, name, option)
-    kinds = {option: schema[name].dataType for option, name in named.items() if name is not None}
-    key, key_type = kinds["--key"], columns.key_type
-    is_number = isinstance(key, T.StringType) and key_type in NUMBERS
-    check_key_type(NUMBERS[key_type] if is_number else key, key_type, columns.key, _OTHER_COLUMN)
-    value = kinds.get("--value")
-    if value is not None and not isinstance(value, (T.StringType, T.BinaryType, T.NullType)):
-        raise KeyTypeError(
-            f"the value column {columns.value!r} is {value.simpleString()}, but a record's value is text or binary: "
-            "leave --value out to write all columns as JSON"
-        )
-    for option, allowed, hint in _ALLOWED:
-        if option in kinds and not isinstance(kinds[option], allowed):
-            raise PartwrightError(
-                f"the column {named[option]!r} ({option}) is {kinds[option].simpleString()}: {hint}"
-            )
+def check_schema(schema: T.StructType, source: Source, columns: SourceColumns) -> None:
+    """Refuse columns that a source does not have, or whose types will not do; see `check_columns`."""
+    check_columns({each.name: each.dataType for each in schema}, source, columns, _RULES)
 
 
-def _no_column(source: Source, names: Sequence[str], name: str, option: str) -> PartwrightError:
-    """The error for a column that is not there, with the delimiter that a csv with a single name may have."""
-    delimiters = [each for each in ";\t|" if source.format == "csv" and len(names) == 1 and each in names[0]]
-    if not delimiters:
-        return no_column(source.name, names, name, option=option)
-    sep = delimiters[0].replace("\t", "\\t")
-    return PartwrightError(
-        f"there is no column {name!r} ({option}) in {source.name!r}, whose only column is {names[0]!r}: if '{sep}' "
-        f"stands between its fields, add --option 'sep={sep}'"
-    )
+def _check_key(kind: T.DataType, name: str, key_type: str | None) -> None:
+    is_number = isinstance(kind, T.StringType) and key_type in NUMBERS
+    check_key_type(NUMBERS[key_type] if is_number else kind, key_type, name, "; name a column of such a type")
 
 
-_OTHER_COLUMN = "; name a column of such a type"
-_ALLOWED = (
-    (
-        "--timestamp",
-        (T.TimestampType, T.TimestampNTZType, T.IntegerType, T.LongType, T.NullType),
-        "timestamps are timestamps, or whole numbers of milliseconds",
-    ),
-    ("--partition", (T.StringType, T.IntegralType, T.NullType), "partitions are whole numbers"),
+_TIMES = (T.TimestampType, T.TimestampNTZType, T.IntegerType, T.LongType, T.NullType)
+_RULES = TypeRules[T.DataType](
+    check_key=_check_key,
+    is_value=lambda kind: isinstance(kind, (T.StringType, T.BinaryType, T.NullType)),
+    is_time=lambda kind: isinstance(kind, _TIMES),
+    is_number=lambda kind: isinstance(kind, (T.StringType, T.IntegralType, T.NullType)),
+    shown=lambda kind: kind.simpleString(),
+    how="add",
 )
 
 
@@ -138,7 +92,7 @@ def refuse_by_files(path: str | None, source: Source, columns: SourceColumns) ->
         KeyTypeError: See `check_columns`.
     """
     if source.format == "kafka":
-        check_columns(_TOPICS, source, columns)
+        check_schema(_TOPICS, source, columns)
     if path is None or source.format not in FORMATS:
         return
     try:
@@ -173,7 +127,7 @@ def _refusal(records: Records, source: Source, columns: SourceColumns) -> Partwr
             return None
         schema = T.StructType([T.StructField(name, _spark_type(kind)) for name, kind in types.items()])
         try:
-            check_columns(schema, source, columns)
+            check_schema(schema, source, columns)
         except PartwrightError as error:
             refusal = error
         else:

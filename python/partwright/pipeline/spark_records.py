@@ -17,9 +17,9 @@ from partwright.files.delimited import refuse_open_quote
 from partwright.files.file_sets import is_remote
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.marks import MARK, Mark
-from partwright.pipeline.settings import STRIP_ID
+from partwright.pipeline.settings import ID_BYTES, STRIP_ID
 from partwright.pipeline.source import FORMATS
-from partwright.pipeline.source_columns import NUMBERS, check_columns, refuse_by_files
+from partwright.pipeline.source_columns import NUMBERS, check_schema, refuse_by_files
 from partwright.spark.connector import spark_options, windows_read
 from partwright.spark.marks import HEADERS, marked
 
@@ -47,8 +47,11 @@ _OPTIONS = {
 }
 
 
-def refuse_source(source: Source, settings: RunSettings) -> None:
+def inspect_source(source: Source, settings: RunSettings) -> Source:
     """Refuse, before Spark starts, what it could not read.
+
+    Returns:
+        The source.
 
     Raises:
         PartwrightError: See `refuse_by_files`; or Spark would take the name of a csv for a pattern.
@@ -64,6 +67,7 @@ def refuse_source(source: Source, settings: RunSettings) -> None:
     is_sparks |= "spark.sql.files.ignoreCorruptFiles" in settings.configs
     if not settings.options and not is_sparks:
         refuse_by_files(where, source, settings.columns._replace(key=source.key))
+    return source
 
 
 def spark_path(path: Path) -> str:
@@ -89,7 +93,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         PartwrightError: There is no such column, or its type is none for a value.
     """
     frame = _load(spark, source)
-    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
+    check_schema(frame.schema, source, settings.columns._replace(key=source.key))
     several = source.format in FORMATS.values() and len(frame.inputFiles()) > 1
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
@@ -152,7 +156,7 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         reader = spark.readStream.schema(schema).format(source.format).options(**_options(source))
         frame = _without_marks(reader.load(_path(source)), source)
         place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
-    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
+    check_schema(frame.schema, source, settings.columns._replace(key=source.key))
     return frame.select(
         *_columns(frame, source, settings.columns, has_timestamps=settings.exactly_once), *place
     )
@@ -192,14 +196,10 @@ def _of_wanted_keys(records: DataFrame, key_type: str | None, keys: Iterable[byt
     """Only the records of the wanted keys, compared by their bytes."""
     wire = key_bytes("id", records, key_type)
     # Without a schema's ID, as it is hashed.
-    wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
+    wire = F.substring(wire, ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals in one expression: each Column would cost a call to Spark.
     literals = ", ".join(f"X'{key.hex()}'" for key in sorted(keys))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
-
-
-# The length of a schema registry's header.
-_ID_BYTES = 5
 
 
 def _load(spark: SparkSession, source: Source) -> DataFrame:
@@ -223,8 +223,8 @@ def _options(source: Source) -> dict[str, str]:
 
 def _path(source: Source) -> str | None:
     """What Spark loads: a local path is no pattern."""
-    is_local = source.path is not None and "://" not in source.path and Path(source.path).exists()
-    return spark_path(Path(source.path)) if source.path is not None and is_local else source.path
+    path = source.path
+    return spark_path(Path(path)) if path and not is_remote(path) and Path(path).exists() else path
 
 
 def _without_marks(frame: DataFrame, source: Source) -> DataFrame:

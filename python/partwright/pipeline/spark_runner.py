@@ -1,4 +1,4 @@
-"""Spark as the runner: its session, what each task does is in the modules that this one calls."""
+"""Spark as the runner; what its tasks do is in the modules that this one calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partwright.pipeline.proof import java_proof
 from partwright.pipeline.resume import SourceFacts
 from partwright.pipeline.runner import ReadRecords
 from partwright.pipeline.settings import RunSettings
-from partwright.pipeline.spark_records import read_records, refuse_source
+from partwright.pipeline.spark_records import inspect_source, read_records
 from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
 from partwright.pipeline.spark_targets import Placed, SparkTarget
 from partwright.spark import classic
@@ -160,7 +160,7 @@ class SparkKind:
     master: str = RunSettings.master
     configs: Mapping[str, str] = field(default_factory=dict)
 
-    refuse = staticmethod(refuse_source)
+    inspect = staticmethod(inspect_source)
     target_at = staticmethod(target_at)
 
     @contextlib.contextmanager

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from partwright.kafka import topics
 from partwright.pipeline.targets import KafkaTopic, Target, Wrote
 from partwright.spark.connector import (
     READER,
@@ -148,13 +147,11 @@ class SparkTopic(KafkaTopic, SparkTarget):
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `SparkTarget.read`; up to the partitions' present ends, including partitions that were added since."""
-        end = topics.end_offsets(self.config, self.topic)
-        windows = {partition: (self.begin.get(partition, 0), last) for partition, last in sorted(end.items())}
         options = {
             **spark_options(self.config),
             **READER,
             **_MANY_AT_ONCE,
-            **windows_read(self.topic, windows),
+            **windows_read(self.topic, self.windows()),
             "includeHeaders": "true",
             "kafka.isolation.level": "read_committed" if committed else "read_uncommitted",
         }

@@ -24,7 +24,7 @@ from partwright.pipeline.journal import java_of_pid, journal_of
 from partwright.pipeline.report import Progress, timed
 from partwright.pipeline.settings import STRIP_ID, RunSettings
 from partwright.pipeline.source import find_source
-from partwright.pipeline.spark_records import refuse_source, stream_records
+from partwright.pipeline.spark_records import inspect_source, stream_records
 from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
 from partwright.pipeline.spark_targets import SparkTopic
 from partwright.pipeline.targets import number_of_partitions
@@ -141,8 +141,7 @@ def stream(
         raise PartwrightError(
             "--no-check is for --available-now, because only what ends is checked: leave it out"
         )
-    source = find_source(settings, endless=True)
-    refuse_source(source, settings)
+    source = inspect_source(find_source(settings, endless=True), settings)
     if not source.can_grow:
         raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
     _refuse_circle(source, settings.source_config, config)

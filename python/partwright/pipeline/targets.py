@@ -342,6 +342,15 @@ class KafkaTopic(Target):
             return None
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
+    def windows(self) -> dict[int, tuple[int, int]]:
+        """By partition, where this run began and the present end, including partitions that were added since.
+
+        Raises:
+            BrokerError: No Kafka answers, or there is no such topic.
+        """
+        ends = topics.end_offsets(self.config, self.topic)
+        return {partition: (self.begin.get(partition, 0), end) for partition, end in sorted(ends.items())}
+
     def _topic_id(self) -> str:
         """Kafka's ID of the topic, which differs for another topic of the same name.
 

@@ -15,6 +15,8 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import extent
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from partwright.kafka.bounds import Bounds
 
 # Spark's options that choose topics and offsets, in lower case.
@@ -41,6 +43,7 @@ class Source:
         first: For a topic, the first offset that each partition had then.
         config: For a topic, how its Kafka is reached.
         topic_id: Kafka's ID of the topic.
+        types: The columns of the files and their types, if they are read in this process.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Source:
     first: Mapping[int, int] = field(default_factory=dict)
     config: KafkaConfig | None = None
     topic_id: str | None = None
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 # The names that kafka-python gives the parts of a header.
-_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
 
@@ -167,7 +167,7 @@ def _column(
     if name == names["key"]:
         column = as_column(column, key_type)
     if name == names["headers"] and isinstance(column, (list, tuple)):
-        return _made(f"the column {name!r} (a {type(column).__name__})", lambda: pa.array(column, _HEADERS))
+        return _made(f"the column {name!r} (a {type(column).__name__})", lambda: pa.array(column, HEADERS))
     if isinstance(column, (list, tuple)):
         # A list that contains itself overflows Arrow's stack.
         row = next(

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from partwright._check import counted
-from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.marks import last_rows
+from partwright.kafka.marks import last_row_gone, last_rows, never_arrived
 from partwright.spark.connector import READER, spark_options, windows_read
 from partwright.spark.marks import mark_of, row_of
 
@@ -95,10 +93,7 @@ def rest_of(
     places = placed.join(sf.broadcast(rows), on).select("at_partition", "file", "row").collect()
     if len(places) != len(written_rows):
         lost = min(written_rows.keys() - {place.at_partition for place in places})
-        raise PartwrightError(
-            f"row {written_rows[lost].row}, the last one in partition {lost}, is not in the source any more: the "
-            "source has changed, so this run cannot go on"
-        )
+        raise last_row_gone(written_rows[lost].row, lost)
     ends = spark.createDataFrame(list(map(tuple, places)), "at_partition int, at_file string, at_row long")
     joined = placed.join(sf.broadcast(ends), sf.col("partition") == sf.col("at_partition"), "left")
     place = sf.struct(sf.col("at_file").alias("file"), sf.col("at_row").alias("row"))
@@ -136,12 +131,7 @@ def _missing(
         whole = [each for each in unequal if counts.get(each, 0) == spans[each]]
         for each in unequal.keys() - set(whole):
             if spans[each] < up_to[each]:
-                raise PartwrightError(
-                    f"partition {each} of {topic!r} never got {up_to[each] - spans[each]:,} of the first "
-                    f"{counted(up_to[each], 'record')}, and Kafka has deleted others since, so which ones is not "
-                    f"known: run "
-                    "without --resume, into another --topic"
-                )
+                raise never_arrived(topic, each, up_to[each] - spans[each], up_to[each])
         missing_rows = (
             passed.where(sf.col("partition").isin(*whole))
             .select("partition", "row")
