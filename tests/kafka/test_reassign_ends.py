@@ -16,7 +16,7 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.throttles import Throttles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 BROKERS = tuple(Broker(each) for each in (1, 2, 3, 4))
 THEIRS = Throttles({1: 1000, 2: 1000}, ("t",))
@@ -37,9 +37,17 @@ class Stub:
     on_give: dict[int, Partition] = field(default_factory=dict)
     removed: list[Throttles] = field(default_factory=list)
     elected: list[tuple[str, int]] = field(default_factory=list)
+    deleted_at: int | None = None
 
     def cluster(self) -> Cluster:
         return Cluster(BROKERS, {"t": tuple(self.partitions.values())})
+
+    def existing(self, names: Iterable[str]) -> dict[str, tuple[Partition, ...]]:
+        """One broker knows that the topic is deleted, and those that answer later still list it."""
+        if self.deleted_at is not None:
+            self.deleted_at -= 1
+        listed = {} if self.deleted_at == 0 else self.cluster().topics
+        return {name: own for name, own in listed.items() if name in names}
 
     def give(self, _: object, batch: Batch, words: Sequence[str]) -> None:
         del batch
@@ -81,9 +89,7 @@ class Stub:
 def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     kafka = Stub({0: partition(0, 1), 1: partition(1, 1)})
     monkeypatch.setattr(live_reassign, "live", lambda _: kafka.cluster())
-    monkeypatch.setattr(
-        live_reassign, "_read_partitions", lambda *_: live_reassign._partitions(kafka.cluster().topics)
-    )
+    monkeypatch.setattr(live_reassign, "_existing", lambda _, names: kafka.existing(names))
     monkeypatch.setattr(live_reassign, "find_throttles", lambda *_: kafka.throttles)
     for name, does in (
         ("remove_throttles", kafka.remove),
@@ -150,6 +156,15 @@ def test_its_own_throttle_is_removed_and_named(stub: Stub) -> None:
         stub.execute(TODAY, (1,), (2,), throttle=1000)
     assert str(error.value).endswith(f"; {NOTHING} its throttle ({SAID}) is removed")
     assert stub.removed == [THEIRS]
+
+
+def test_a_deleted_topic_does_not_go_on_where_a_broker_still_lists_it(stub: Stub) -> None:
+    stub.on_give = {1: partition(1, 2, 1, in_sync=(1,))}
+    stub.deleted_at = 2
+    with pytest.raises(pw.BrokerError) as error:
+        stub.execute(TODAY, (1,), (2,), throttle=1000)
+    assert str(error.value).startswith("topic t is gone, and the plan moves it: make a new plan")
+    assert str(error.value).endswith(f"; {NOTHING} its throttle ({SAID}) is removed")
 
 
 def test_a_throttle_that_it_announced_is_removed(stub: Stub) -> None:

@@ -135,6 +135,7 @@ class _Execution:
         throttle: The most bytes a second that it sets; None if it sets no limit.
         awaited: The moves that it has given to Kafka, or found there.
         takes_over: Whether it has said that it changes the throttle of an earlier execution.
+        gone: The topics that a broker has listed no more. Another broker learns that later, and lists them still.
     """
 
     config: KafkaConfig
@@ -142,6 +143,7 @@ class _Execution:
     throttle: int | None
     awaited: list[Move] = field(default_factory=list)
     takes_over: bool = False
+    gone: set[str] = field(default_factory=set)
 
     @property
     def owns_throttle(self) -> bool:
@@ -150,7 +152,7 @@ class _Execution:
 
     def find_throttles(self) -> Throttles | None:
         """The throttles on the plan's topics and on the brokers."""
-        return find_throttles(self.config, {each.topic for each in self.moves})
+        return find_throttles(self.config, {each.topic for each in self.moves} - self.gone)
 
     def give_all(
         self,
@@ -174,13 +176,14 @@ class _Execution:
         for batch in batches:
             self._give_rest(before, batch)
             done += len(batch.moves)
-            for left in _until_done(self.config, batch, timeout):
+            for left in self._until_done(batch, timeout):
                 progress(done - left, len(self.moves))
             progress(done, len(self.moves))
 
     def _give_rest(self, before: Cluster, batch: Batch) -> None:
         """Give Kafka what is not done of a batch; an interrupted execution may have given it some."""
         cluster = live(self.config)
+        self.gone |= {each.topic for each in batch.moves} - cluster.topics.keys()
         refuse_changed(before, batch.moves, cluster)
         now = _partitions(cluster.topics)
         waiting = _waiting(batch.moves, now)
@@ -190,6 +193,31 @@ class _Execution:
         if len(begun) < len(waiting) or (waiting and self.throttle is not None):
             rate = [] if self.throttle is None else ["--throttle", str(self.throttle)]
             _give(self.config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
+
+    def _until_done(self, batch: Batch, timeout: float) -> Iterator[int]:
+        """Waits until a batch is done, and yields how many partitions are left.
+
+        Raises:
+            BrokerError: It is not done in time, or somebody moves a partition to another place.
+        """
+        until = time.monotonic() + timeout
+        while left := len(_waiting(batch.moves, now := self._read_partitions(batch.moves))):
+            if others := off_plan(batch.moves, now):
+                raise BrokerError(f"{others[0]}, and the plan moves it: make a new plan")
+            yield left
+            if time.monotonic() > until:
+                raise BrokerError(
+                    f"{counted(left, 'partition of the batch is', 'partitions of the batch are')} not yet where the "
+                    f"plan has them after {timeout:g} s: give a longer --timeout"
+                )
+            time.sleep(_LOOK_S)
+
+    def _read_partitions(self, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
+        """The partitions of a plan's topics, as far as they exist."""
+        names = {each.topic for each in moves}
+        topics = _existing(self.config, names - self.gone)
+        self.gone |= names - topics.keys()
+        return _partitions(topics)
 
     def clean_up(self) -> str:
         """Removes its own throttle, unless Kafka still moves partitions, and says what it leaves behind."""
@@ -224,7 +252,7 @@ class _Execution:
 
     def _moving(self) -> int:
         """How many partitions of the plan Kafka moves."""
-        now = _read_partitions(self.config, self.moves)
+        now = self._read_partitions(self.moves)
         # While replicas are only added, Kafka lists what it lists afterwards.
         adding = {each for each in self.awaited if each.added and not each.removed}
         return sum(
@@ -235,30 +263,10 @@ class _Execution:
         )
 
 
-def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[int]:
-    """Waits until a batch is done, and yields how many partitions are left.
-
-    Raises:
-        BrokerError: It is not done in time, or somebody moves a partition to another place.
-    """
-    until = time.monotonic() + timeout
-    while left := len(_waiting(batch.moves, now := _read_partitions(config, batch.moves))):
-        if others := off_plan(batch.moves, now):
-            raise BrokerError(f"{others[0]}, and the plan moves it: make a new plan")
-        yield left
-        if time.monotonic() > until:
-            raise BrokerError(
-                f"{counted(left, 'partition of the batch is', 'partitions of the batch are')} not yet where the plan "
-                f"has them after {timeout:g} s: give a longer --timeout"
-            )
-        time.sleep(_LOOK_S)
-
-
-def _read_partitions(config: KafkaConfig, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
-    """The partitions of a plan's topics, as far as they exist."""
-    names = sorted({each.topic for each in moves})
+def _existing(config: KafkaConfig, names: Iterable[str]) -> dict[str, tuple[Partition, ...]]:
+    """The partitions of those of some topics that exist."""
     with admin_client(config, TIMEOUT_S) as admin:
-        return _partitions(existing_partitions(admin, names))
+        return existing_partitions(admin, sorted(names))
 
 
 def _partitions(topics: Mapping[str, Sequence[Partition]]) -> dict[tuple[str, int], Partition]:
