@@ -10,12 +10,12 @@ import pytest
 
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import local_checks
-from partwright.pipeline.local_checks import ReadRecord, check, copies
+from partwright.pipeline.local_checks import ReadRecord, check, compare, copies, keyed_marks
 from partwright.pipeline.local_placing import KeptRecords
 from partwright.pipeline.report import Checks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from partwright.pipeline.targets import KafkaTopic
 
@@ -45,24 +45,32 @@ class Topic:
     begin: ClassVar = {0: 7}
 
 
-@pytest.fixture
-def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Checks]:
-    def run(read: list[ReadRecord], *, committed: bool = False) -> Checks:
-        def read_back(topic: object, mark: Mark, *, committed: bool) -> Iterator[ReadRecord]:
-            del topic, mark, committed
-            return iter(read)
+def kept_records(stack: contextlib.ExitStack) -> KeptRecords:
+    kept = KeptRecords(stack)
+    rows, keys, values, partitions = zip(*RECORDS, strict=True)
+    arrays = [pa.array(rows, pa.int64()), pa.array(keys, pa.binary()), pa.array(values, pa.binary())]
+    names = ["row", "key", "value", "partition"]
+    whole = pa.RecordBatch.from_arrays([*arrays, pa.array(partitions, pa.int32())], names)
+    kept.add(whole.slice(0, 4))
+    kept.add(whole.slice(4))
+    kept.end()
+    return kept
 
-        monkeypatch.setattr(local_checks, "read_back", read_back)
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[ReadRecord]], KafkaTopic]:
+    def topic_of(records: list[ReadRecord]) -> KafkaTopic:
+        monkeypatch.setattr(local_checks, "read_back", lambda *_, **__: iter(records))
+        return cast("KafkaTopic", Topic())
+
+    return topic_of
+
+
+@pytest.fixture
+def checked(read: Callable[[list[ReadRecord]], KafkaTopic]) -> Callable[..., Checks]:
+    def run(records: list[ReadRecord], *, committed: bool = False) -> Checks:
         with contextlib.ExitStack() as stack:
-            kept = KeptRecords(stack)
-            rows, keys, values, partitions = zip(*RECORDS, strict=True)
-            arrays = [pa.array(rows, pa.int64()), pa.array(keys, pa.binary()), pa.array(values, pa.binary())]
-            names = ["row", "key", "value", "partition"]
-            whole = pa.RecordBatch.from_arrays([*arrays, pa.array(partitions, pa.int32())], names)
-            kept.add(whole.slice(0, 4))
-            kept.add(whole.slice(4))
-            kept.end()
-            return check(cast("KafkaTopic", Topic()), kept, RUN, committed=committed)
+            return check(read(records), kept_records(stack), RUN, committed=committed)
 
     return run
 
@@ -148,3 +156,31 @@ def test_copies_beyond_the_first_are_listed(monkeypatch: pytest.MonkeyPatch) -> 
     ]
     monkeypatch.setattr(local_checks, "read_back", lambda *_, **__: iter(read))
     assert copies(cast("KafkaTopic", Topic()), RUN, committed=False) == [(0, 10), (1, 9), (2, 7)]
+
+
+def test_the_proof_counts_keyed_records_alone(read: Callable[[list[ReadRecord]], KafkaTopic]) -> None:
+    """Of the records without a key, none is sent to the producer."""
+    with contextlib.ExitStack() as stack:
+        kept = kept_records(stack)
+        sent = list(keyed_marks(kept, RUN))
+        assert [key for key, _ in sent] == [b"a", b"b", b"a", b"b", b""]
+        assert [RUN.row(mark) for _, mark in sent] == [0, 1, 2, 4, 5]
+        chosen = [each for each in SOUND if each.key is not None]
+        proof = compare(read(chosen), kept, RUN, len(RECORDS))
+        assert proof.ok
+        assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 5, 0, 0)
+
+
+def test_the_proof_notices_another_partition_and_a_lost_record(
+    read: Callable[[list[ReadRecord]], KafkaTopic],
+) -> None:
+    foreign = ReadRecord(0, 3, None, b"b", None, of_other_run=True)
+    chosen = [SOUND[0]._replace(partition=3), *SOUND[1:4], foreign]
+    with contextlib.ExitStack() as stack:
+        proof = compare(read(chosen), kept_records(stack), RUN, len(RECORDS))
+    assert not proof.ok
+    assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 3, 1, 1)
+    assert proof.examples == (
+        "row 0 with key a asked for partition 0 and the producer chose partition 3",
+        "row 4 with key b asked for partition 1 and is nowhere",
+    )

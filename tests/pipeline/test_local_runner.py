@@ -17,10 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
 
+import partwright as pw
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
+from partwright.kafka.java import java_command
 from partwright.kafka.marks import MARK
 from partwright.kafka.reading import headers_of, records
+from partwright.pipeline import local_checks
 from partwright.pipeline.batch_run import run
 from partwright.pipeline.local_placing import _Digest
 from partwright.pipeline.local_records import key_bytes
@@ -220,6 +223,81 @@ def test_a_strategy_is_that_of_one_producer(
     assert report.producers == 1
     assert report.null_keys
     assert len(contents(to, topic, keyed=False)) == N
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("settings", [{}, {"strategy": "sticky"}, {"exactly_once": True}])
+def test_the_java_producer_chooses_the_same_partitions(
+    settings: dict[str, Any], local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int
+) -> None:
+    source = csv_file(tmp_path / "o.csv", seed)
+    report = local(source=str(source), key="id", target=to, topic=topic, partitions=N, **settings)
+    assert report.ok
+    assert report.proof is not None
+    assert report.proof.keyed == report.proof.equal == report.keyed > 1000
+    assert [step.name for step in report.plan][-2:] == ["let the Java producer choose", "compare"]
+    assert topics.partition_count(to.config, topic) == N
+    with topics.admin_client(to.config, 5) as admin:
+        assert not [name for name in admin.metadata().topics if name.startswith(f"{topic}.proof-")]
+
+
+@pytest.mark.broker
+def test_a_producer_that_chooses_otherwise_fails_the_proof(
+    local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another key hashes elsewhere; the record is known by its mark."""
+    real = local_checks.keyed_marks
+
+    def changed(*arguments: Any) -> Iterator[tuple[bytes, bytes]]:
+        return ((b"other" if at == 0 else key, mark) for at, (key, mark) in enumerate(real(*arguments)))
+
+    monkeypatch.setattr(local_checks, "keyed_marks", changed)
+    source = csv_file(tmp_path / "o.csv", seed)
+    other = pw.partition_for_key([b"other"], N)[0].as_py()
+    first = next(line.split(",")[0] for line in source.read_text().splitlines()[1:] if line.split(",")[0])
+    report = local(source=str(source), key="id", target=to, topic=topic, partitions=N)
+    differs = int(pw.partition_for_key([first.encode()], N)[0].as_py() != other)
+    assert report.proof is not None
+    assert (report.proof.different, report.ok) == (differs, not differs)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    ("java", "why"),
+    [
+        ("echo 'Java is broken' >&2; exit 1", "names no Java version"),
+        ("case $1 in -version) exec {java} -version;; esac; echo 'Error: no compiler' >&2; exit 1", "a JDK, not a JRE"),
+        ("case $1 in -version) exec {java} -version;; esac; echo ready; head -c 9 >/dev/null; echo it broke", None),
+    ],
+)  # fmt: skip
+def test_a_proof_without_java_is_left_out_or_says_what_is_done(
+    java: str,
+    why: str | None,
+    local: Go,
+    to: KafkaTarget,
+    topic: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n" + java.format(java=java_command()), encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    settings = {"source": str(csv_file(tmp_path / "o.csv", 1)), "key": "id", "target": to, "partitions": N}
+    if why is None:
+        with pytest.raises(
+            PartwrightError, match=r"the Java producer stopped: it broke.* 3,000 records were"
+        ):
+            local(**settings, topic=topic)
+        return
+    report = local(**settings, topic=topic)
+    assert report.ok
+    assert report.proof is None
+    (note,) = report.notes
+    assert note.startswith("no proof by the Java producer: ")
+    assert why in note
+    assert note.endswith("; --no-proof leaves it out")
 
 
 @pytest.mark.broker

@@ -11,6 +11,7 @@ from partwright.kafka.client import (
     TIMEOUT_S,
     admin_client,
     confluent_kafka,
+    connected,
     refused_settings,
 )
 from partwright.kafka.errors import refusal
@@ -65,6 +66,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
     }
     with refused_settings(config):
         producer = confluent_kafka().Producer(settings, logger=SILENT)
+    connected(producer, topic, TIMEOUT_S)
     refused: list[KafkaError] = []
 
     def delivered(error: KafkaError | None, message: Message) -> None:

@@ -6,6 +6,7 @@ not as expected are looked at record by record.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.kafka.marks import mark_in
 from partwright.kafka.reading import Reading
-from partwright.pipeline.report import EXAMPLES, Checks, PartitionRead, record_in_words
+from partwright.keys.key_text import shown_key
+from partwright.pipeline.report import EXAMPLES, Checks, PartitionRead, Proof, record_in_words
 
 if TYPE_CHECKING:
     from partwright.kafka.marks import Mark
     from partwright.pipeline.local_placing import KeptRecords
     from partwright.pipeline.targets import KafkaTopic
+
+_NOWHERE = -1
 
 
 @dataclass
@@ -255,6 +259,47 @@ def _in_words(
     request = f"asked for partition {expected.partition}" if expected else "was not asked for"
     place = (found.partition, found.offset) if found else None
     return record_in_words(row, key, request, place, copies)
+
+
+def keyed_marks(kept: KeptRecords, mark: Mark) -> Iterator[tuple[bytes, bytes]]:
+    """The key of each record that has one, and its mark."""
+    for batch in kept:
+        keys = batch.column("key")
+        for key, header in zip(keys.to_pylist(), mark.values(batch.column("row").to_pylist()), strict=True):
+            if key is not None:
+                yield key, header
+
+
+def compare(topic: KafkaTopic, kept: KeptRecords, mark: Mark, records: int) -> Proof:
+    """Compare the partition asked for with the one that the producer chose, for every record with a key.
+
+    Args:
+        topic: A topic with the keys, which were written without a partition.
+        kept: The records that were asked for.
+        mark: The header of this run's records.
+        records: How many were asked for.
+
+    Raises:
+        BrokerError: See `Reading`.
+    """
+    # 4 bytes a record, whatever their keys are.
+    choices = array("i", (_NOWHERE,)) * records
+    for record in read_back(topic, mark, committed=False):
+        if record.row is not None and record.row < records:
+            choices[record.row] = record.partition
+    counts = {"equal": 0, "different": 0, "lost": 0}
+    examples: list[str] = []
+    for partition, row, key, _ in _rows(kept):
+        if key is None:
+            continue
+        at = choices[row]
+        counts["lost" if at == _NOWHERE else "equal" if at == partition else "different"] += 1
+        if at != partition and len(examples) < EXAMPLES:
+            where = "is nowhere" if at == _NOWHERE else f"the producer chose partition {at}"
+            examples.append(
+                f"row {row} with key {shown_key(key)} asked for partition {partition} and {where}"
+            )
+    return Proof(sum(counts.values()), **counts, examples=tuple(examples))
 
 
 def copies(topic: KafkaTopic, mark: Mark, *, committed: bool) -> list[tuple[int, int]]:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
+from partwright.kafka.java_producer import JavaProducer, started_producer
 from partwright.pipeline import local_checks, local_writing
 from partwright.pipeline.local_placing import placed_records
 from partwright.pipeline.local_records import file_facts, inspect_source
+from partwright.pipeline.proof import java_proof, no_proof, proof_name
 from partwright.pipeline.resume import SourceFacts
-from partwright.pipeline.runner import ProofResult, ReadRecords
+from partwright.pipeline.runner import ReadRecords
 from partwright.pipeline.targets import KafkaTopic
 from partwright.signals import Ended, handled
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from partwright.kafka.topics import NewTopic
     from partwright.pipeline.context import Context
     from partwright.pipeline.local_placing import KeptRecords
-    from partwright.pipeline.report import Checks, Progress, RunStep
+    from partwright.pipeline.report import Checks, Progress, Proof, RunStep
+    from partwright.pipeline.runner import ProofResult
     from partwright.pipeline.settings import KafkaTarget, ParquetTarget, PlacementRule
     from partwright.pipeline.targets import Wrote
 
@@ -35,9 +38,11 @@ class LocalRecords(ReadRecords):
 
     Attributes:
         kept: Every record with its key bytes and partition, in the source's order.
+        producer: The Java producer for the proof, or why there is none; None if nobody asked for a proof.
     """
 
     kept: KeptRecords
+    producer: JavaProducer | str | None
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class LocalRunner:
     log: Path | None = None
     steps: tuple[RunStep, ...] = ()
     java_pid: int | None = None
-    proves: bool = False
+    proves: bool = True
 
     def open(self, context: Context[KafkaTopic], stack: ExitStack) -> KafkaTopic:
         """See `Runner.open`."""
@@ -62,6 +67,7 @@ class LocalRunner:
 
     def read(self, context: Context[KafkaTopic], stack: ExitStack) -> LocalRecords:
         """See `Runner.read`."""
+        producer = _java_producer(context, stack)
         facts = SourceFacts(file_facts(context.source), {}, 1) if context.ledger is not None else None
         placed = placed_records(context, stack)
         producers = 1 if context.settings.is_by_strategy else None
@@ -70,7 +76,7 @@ class LocalRunner:
             if placed.is_estimate
             else ()
         )
-        return LocalRecords(placed.sums, facts, producers, notes, placed.kept)
+        return LocalRecords(placed.sums, facts, producers, notes, placed.kept, producer)
 
     def write(self, context: Context[KafkaTopic], target: KafkaTopic, read: LocalRecords) -> Wrote:
         """See `Runner.write`."""
@@ -93,9 +99,18 @@ class LocalRunner:
 
     def proof(self, context: Context[KafkaTopic], read: LocalRecords) -> ProofResult:
         """See `Runner.proof`."""
-        del read
-        why = context.settings.why_no_proof or "--runner local starts no Java; --runner spark lets it choose"
-        return ProofResult(None, (f"no proof by the Java producer: {why}",))
+        java = read.producer
+        why = java.why_not() if isinstance(java, JavaProducer) else java
+        if not isinstance(java, JavaProducer) or why is not None:
+            return no_proof(f"{why}; --no-proof leaves it out")
+
+        def write(prepared: KafkaTopic) -> None:
+            java.send(prepared.topic, local_checks.keyed_marks(read.kept, context.mark))
+
+        def compare(prepared: KafkaTopic) -> Proof:
+            return local_checks.compare(prepared, read.kept, context.mark, read.sums.records)
+
+        return java_proof(context, context.target.beside(proof_name(context)), write, compare)
 
     def explained(self, standing: Callable[[], str]) -> AbstractContextManager[None]:
         """See `Runner.explained`: this process says itself how it ends."""
@@ -106,6 +121,17 @@ class LocalRunner:
         """See `Runner.sentence`."""
         del topic
         return str(error) if isinstance(error, PartwrightError) else first_line(error)
+
+
+def _java_producer(context: Context[KafkaTopic], stack: ExitStack) -> JavaProducer | str | None:
+    """The Java producer, which starts while the records are read; or why there is none."""
+    settings = context.settings
+    if not (settings.check and settings.proof) or settings.why_no_proof is not None:
+        return settings.why_no_proof
+    try:
+        return stack.enter_context(started_producer(context.target.config))
+    except PartwrightError as error:
+        return str(error)
 
 
 class LocalKind:

@@ -2,80 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pyspark.sql import functions as F
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import Meaning, meaning
-from partwright.pipeline import checks
 from partwright.pipeline.report import timed
 from partwright.pipeline.runner import ProofResult
-from partwright.pipeline.spark_session import refused_by_spark
-from partwright.pipeline.targets import TargetState
-from partwright.spark import classic
+from partwright.pipeline.targets import KafkaTopic, TargetState
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from partwright.pipeline.context import Context
     from partwright.pipeline.journal import Journal
     from partwright.pipeline.report import Proof
-    from partwright.pipeline.spark_targets import SparkTarget, SparkTopic
+
+T = TypeVar("T", bound=KafkaTopic)
 
 
-_NONE = "no proof by the Java producer"
+def proof_name(context: Context[Any]) -> str:
+    """The name of the proof's topic, which is deleted afterwards."""
+    return f"{_prefix(context)}{context.run.hex()}"
 
 
-def java_proof(context: Context[SparkTarget], placed: DataFrame, records: int) -> ProofResult:
-    """Let the Java producer place the records, in a topic that is deleted afterwards, and compare.
-
-    Args:
-        context: The run, whose records are written and checked.
-        placed: As for `checks.compare`, with `unplaced`: whether the client does not place the record by its key.
-        records: How many records there are.
-    """
-    proofs = f"{context.source.topic[:200]}.proof-"
-    topic = context.target.beside(f"{proofs}{context.run.hex()}")
-    if topic is None:
-        return ProofResult(None)
-    why = context.settings.why_no_proof
-    if why is None and classic.runs_tasks_twice(placed.sparkSession):
-        why = (
-            "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
-            "twice"
-        )
-    if why is not None:
-        return ProofResult(None, (f"{_NONE}: {why}",))
-    done = (
+def unproven(context: Context[Any], records: int) -> str:
+    """That only the proof is missing, as the beginning of a sentence that ends with a participle."""
+    return (
         f"the {counted(records, 'record is', 'records are')} written to {context.target} and checked, but the proof "
         "cannot be"
     )
 
-    def choices() -> SparkTopic | BrokerError:
+
+def no_proof(why: str) -> ProofResult:
+    """No proof, with a note that says why."""
+    return ProofResult(None, (f"no proof by the Java producer: {why}",))
+
+
+def java_proof(
+    context: Context[Any], topic: T, write: Callable[[T], None], compare: Callable[[T], Proof]
+) -> ProofResult:
+    """Let the Java producer place the records, in a topic that is deleted afterwards, and compare.
+
+    Args:
+        context: The run, whose records are written and checked.
+        topic: The topic, which `proof_name` names.
+        write: Writes the records into the topic without a partition.
+        compare: Compares what is there then.
+    """
+
+    def choices() -> T | BrokerError:
         """The topic with the producer's choices, or why it cannot be made."""
         try:
             prepared = topic.prepare(context.n, TargetState(), context.run, append=False)
         except BrokerError as error:
             return error
-        with refused_by_spark(f"{done} written", "WRITE", topic.topic):
-            prepared.write(placed.drop("partition"))
+        write(prepared)
         return prepared
-
-    def compared(choice_topic: SparkTopic) -> Proof:
-        with refused_by_spark(f"{done} read back"):
-            # Records that the client does not place have no partition to compare with.
-            expected = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
-            return checks.compare(expected, choice_topic.read(placed.sparkSession), context.run)
 
     context.journal.proof(topic.topic)
     try:
         choice_topic, choosing = timed(context.progress, "let the Java producer choose", choices)
         if isinstance(choice_topic, BrokerError):
-            result = ProofResult(None, (_no_topic(choice_topic, proofs),), (choosing,))
+            result = no_proof(_no_topic(context, choice_topic))._replace(steps=(choosing,))
         else:
-            proof, comparing = timed(context.progress, "compare", lambda: compared(choice_topic))
+            proof, comparing = timed(context.progress, "compare", lambda: compare(choice_topic))
             result = ProofResult(proof, (), (choosing, comparing))
     finally:
         left = _remove(topic, context.journal)
@@ -85,16 +75,21 @@ def java_proof(context: Context[SparkTarget], placed: DataFrame, records: int) -
     return result._replace(notes=(f"the topic {topic.topic} of the proof is still there: {left}",))
 
 
-def _no_topic(error: BrokerError, proofs: str) -> str:
+def _prefix(context: Context[Any]) -> str:
+    return f"{context.source.topic[:200]}.proof-"
+
+
+def _no_topic(context: Context[Any], error: BrokerError) -> str:
     """Why the proof has no topic: a user may have the right to write to a topic but not to create one."""
-    rights = (
+    if meaning(error) is not Meaning.NO_RIGHT:
+        return str(error)
+    return (
         "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
-        f"{proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
+        f"{_prefix(context)} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
     )
-    return f"{_NONE}: {rights if meaning(error) is Meaning.NO_RIGHT else error}"
 
 
-def _remove(topic: SparkTopic, journal: Journal) -> PartwrightError | None:
+def _remove(topic: KafkaTopic, journal: Journal) -> PartwrightError | None:
     """Delete the proof's topic again; if that fails, the next run tries, and the error is returned."""
     try:
         topic.delete()

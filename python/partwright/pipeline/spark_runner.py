@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as F
+
 from partwright.pipeline import checks
 from partwright.pipeline.parquet_target import target_at
 from partwright.pipeline.placing import placed_records, sum_records
-from partwright.pipeline.proof import java_proof
+from partwright.pipeline.proof import java_proof, no_proof, proof_name, unproven
 from partwright.pipeline.resume import SourceFacts
-from partwright.pipeline.runner import ReadRecords
+from partwright.pipeline.runner import ProofResult, ReadRecords
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.spark_records import inspect_source, read_records
 from partwright.pipeline.spark_session import explained_end, one_sentence, open_session, refused_by_spark
@@ -27,10 +29,9 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.context import Context
     from partwright.pipeline.ledger import RecordedRun
-    from partwright.pipeline.report import Checks, Progress, RunStep
-    from partwright.pipeline.runner import ProofResult
+    from partwright.pipeline.report import Checks, Progress, Proof, RunStep
     from partwright.pipeline.spark_session import Session
-    from partwright.pipeline.spark_targets import TargetWriter
+    from partwright.pipeline.spark_targets import SparkTopic, TargetWriter
     from partwright.pipeline.targets import Wrote
 
 # Spark splits files into tasks by these settings, and rows are numbered by task; the last one is by default the number
@@ -125,7 +126,31 @@ class SparkRunner:
 
     def proof(self, context: Context[SparkTarget], read: SparkRecords) -> ProofResult:
         """See `Runner.proof`."""
-        return java_proof(context, read.placed, read.sums.records)
+        spark, placed = self.session.spark, read.placed
+        topic = context.target.beside(proof_name(context))
+        if topic is None:
+            return ProofResult(None)
+        why = context.settings.why_no_proof
+        if why is None and classic.runs_tasks_twice(spark):
+            why = (
+                "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
+                "twice"
+            )
+        if why is not None:
+            return no_proof(why)
+        missing = unproven(context, read.sums.records)
+
+        def write(prepared: SparkTopic) -> None:
+            with refused_by_spark(f"{missing} written", "WRITE", prepared.topic):
+                prepared.write(placed.drop("partition"))
+
+        def compare(prepared: SparkTopic) -> Proof:
+            with refused_by_spark(f"{missing} read back"):
+                # Records that the client does not place have no partition to compare with.
+                expected = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
+                return checks.compare(expected, prepared.read(spark), context.run)
+
+        return java_proof(context, topic, write, compare)
 
     def explained(self, standing: Callable[[], str]) -> AbstractContextManager[None]:
         """See `Runner.explained`: for Spark's Java."""
