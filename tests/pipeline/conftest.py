@@ -85,6 +85,19 @@ def go(spark: SparkSession) -> Callable[..., Report]:
 
 
 @pytest.fixture
+def local() -> Callable[..., Report]:
+    """Runs `partwright run --runner local` in this process."""
+    from partwright.pipeline.batch_run import run
+    from partwright.pipeline.local_runner import LocalKind
+    from partwright.pipeline.settings import RunSettings
+
+    def once(**settings: object) -> Report:
+        return run(RunSettings(runner="local", **settings), Silent(), LocalKind())  # type: ignore[arg-type]
+
+    return once
+
+
+@pytest.fixture
 def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """The command in its own process group, with its own notes, like another machine."""
     running: list[subprocess.Popen[str]] = []

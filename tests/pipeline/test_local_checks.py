@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from partwright.kafka.marks import MARK, Mark
-from partwright.pipeline import local_checks
 from partwright.pipeline.local_checks import ReadRecord, check, compare, copies, keyed_marks
 from partwright.pipeline.local_placing import KeptRecords
 from partwright.pipeline.report import Checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from partwright.pipeline.targets import KafkaTopic
 
 RUN = Mark(MARK, b"8 bytes.")
 # Row, key, value and partition.
@@ -39,12 +36,6 @@ SOUND = [
 ]
 
 
-class Topic:
-    """What the check needs of a topic."""
-
-    begin: ClassVar = {0: 7}
-
-
 def kept_records(stack: contextlib.ExitStack) -> KeptRecords:
     kept = KeptRecords(stack)
     rows, keys, values, partitions = zip(*RECORDS, strict=True)
@@ -58,19 +49,10 @@ def kept_records(stack: contextlib.ExitStack) -> KeptRecords:
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[ReadRecord]], KafkaTopic]:
-    def topic_of(records: list[ReadRecord]) -> KafkaTopic:
-        monkeypatch.setattr(local_checks, "read_back", lambda *_, **__: iter(records))
-        return cast("KafkaTopic", Topic())
-
-    return topic_of
-
-
-@pytest.fixture
-def checked(read: Callable[[list[ReadRecord]], KafkaTopic]) -> Callable[..., Checks]:
-    def run(records: list[ReadRecord], *, committed: bool = False) -> Checks:
+def checked() -> Callable[..., Checks]:
+    def run(read: list[ReadRecord], *, markers: bool = False) -> Checks:
         with contextlib.ExitStack() as stack:
-            return check(read(records), kept_records(stack), RUN, committed=committed)
+            return check(kept_records(stack), lambda: iter(read), {0: 7}, markers=markers)
 
     return run
 
@@ -137,7 +119,7 @@ def test_the_first_broken_records_are_named(checked: Callable[..., Checks]) -> N
 
 def test_markers_of_transactions_are_no_gaps(checked: Callable[..., Checks]) -> None:
     read = [each._replace(offset=2 * each.offset) for each in SOUND]
-    assert checked(read, committed=True).ok
+    assert checked(read, markers=True).ok
     assert broken(checked(read)) == {"offset_gaps": 2}
 
 
@@ -147,37 +129,33 @@ def test_another_run_is_told_from_other_writers(checked: Callable[..., Checks]) 
     assert (found.foreign, found.other_runs) == (2, 1)
 
 
-def test_copies_beyond_the_first_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_beyond_the_first_are_listed() -> None:
     read = [
         *SOUND,
         SOUND[0]._replace(offset=10),
         SOUND[0]._replace(partition=2, offset=7),
         SOUND[4]._replace(offset=9),
     ]
-    monkeypatch.setattr(local_checks, "read_back", lambda *_, **__: iter(read))
-    assert copies(cast("KafkaTopic", Topic()), RUN, committed=False) == [(0, 10), (1, 9), (2, 7)]
+    assert copies(read) == [(0, 10), (1, 9), (2, 7)]
 
 
-def test_the_proof_counts_keyed_records_alone(read: Callable[[list[ReadRecord]], KafkaTopic]) -> None:
+def test_the_proof_counts_keyed_records_alone() -> None:
     """Of the records without a key, none is sent to the producer."""
     with contextlib.ExitStack() as stack:
         kept = kept_records(stack)
         sent = list(keyed_marks(kept, RUN))
         assert [key for key, _ in sent] == [b"a", b"b", b"a", b"b", b""]
         assert [RUN.row(mark) for _, mark in sent] == [0, 1, 2, 4, 5]
-        chosen = [each for each in SOUND if each.key is not None]
-        proof = compare(read(chosen), kept, RUN, len(RECORDS))
+        proof = compare(kept, [each for each in SOUND if each.key is not None], len(RECORDS))
         assert proof.ok
         assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 5, 0, 0)
 
 
-def test_the_proof_notices_another_partition_and_a_lost_record(
-    read: Callable[[list[ReadRecord]], KafkaTopic],
-) -> None:
+def test_the_proof_notices_another_partition_and_a_lost_record() -> None:
     foreign = ReadRecord(0, 3, None, b"b", None, of_other_run=True)
-    chosen = [SOUND[0]._replace(partition=3), *SOUND[1:4], foreign]
     with contextlib.ExitStack() as stack:
-        proof = compare(read(chosen), kept_records(stack), RUN, len(RECORDS))
+        kept = kept_records(stack)
+        proof = compare(kept, [SOUND[0]._replace(partition=3), *SOUND[1:4], foreign], len(RECORDS))
     assert not proof.ok
     assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 3, 1, 1)
     assert proof.examples == (

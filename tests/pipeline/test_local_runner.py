@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 import subprocess
@@ -16,24 +15,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
+from parquet_files import held
 
 import partwright as pw
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.java import java_command
-from partwright.kafka.marks import MARK
+from partwright.kafka.marks import MARK, Mark
 from partwright.kafka.reading import headers_of, records
 from partwright.pipeline import local_checks
-from partwright.pipeline.batch_run import run
 from partwright.pipeline.local_placing import _Digest
 from partwright.pipeline.local_records import key_bytes
 from partwright.pipeline.local_runner import LocalKind
-from partwright.pipeline.settings import RunSettings
+from partwright.pipeline.settings import ParquetTarget, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from pyspark.sql import SparkSession
 
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline.report import Report
@@ -44,26 +41,6 @@ if TYPE_CHECKING:
 
 N = 7
 TEXTS = ["", '""', '"a ""b"" c"', "plain", '"two\nlines"', "ü\\x\t", '"\x01\x1f"', "NA"]
-
-
-class Silent:
-    """A progress that nobody sees."""
-
-    @contextlib.contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        del name
-        yield
-
-    def spark(self, spark: SparkSession) -> None:
-        raise AssertionError(spark)
-
-
-@pytest.fixture
-def local() -> Go:
-    def once(**settings: Any) -> Report:
-        return run(RunSettings(runner="local", **settings), Silent(), LocalKind())
-
-    return once
 
 
 def contents(to: KafkaTarget, topic: str, *, keyed: bool = True) -> Contents:
@@ -132,6 +109,21 @@ def parquet_file(path: Path, seed: int) -> Path:
     return path
 
 
+def made(
+    make: Callable[[Path, int], Path], settings: dict[str, Any], folder: Path, seed: int
+) -> tuple[str, dict[str, Any]]:
+    """The source, and the settings that fit it."""
+    ending = {csv_file: "o.csv", csv_folder: "in", json_file: "o.json", parquet_file: "o.parquet"}[make]
+    source = str(make(folder / ending, seed))
+    if settings.get("partition"):
+        text = Path(source).read_text(encoding="utf-8").splitlines()
+        Path(source).write_text("\n".join([text[0], *(f"k{at},{at},x" for at in range(N))]), encoding="utf-8")
+    if "only_keys" in settings:
+        keys = [each for each in pq.read_table(source)["id"].to_pylist() if each is not None]
+        settings = {**settings, "only_keys": tuple(map(str, keys[:40]))}
+    return source, settings
+
+
 @pytest.mark.parametrize(
     ("make", "settings"),
     [
@@ -156,14 +148,7 @@ def test_records_are_the_same_as_by_spark(
     tmp_path: Path,
     seed: int,
 ) -> None:
-    ending = {csv_file: "o.csv", csv_folder: "in", json_file: "o.json", parquet_file: "o.parquet"}[make]
-    source = str(make(tmp_path / ending, seed))
-    if settings.get("partition"):
-        text = Path(source).read_text(encoding="utf-8").splitlines()
-        Path(source).write_text("\n".join([text[0], *(f"k{at},{at},x" for at in range(N))]), encoding="utf-8")
-    if "only_keys" in settings:
-        keys = [each for each in pq.read_table(source)["id"].to_pylist() if each is not None]
-        settings = {**settings, "only_keys": tuple(map(str, keys[:40]))}
+    source, settings = made(make, settings, tmp_path, seed)
     asked = {"source": source, "key": "id", "target": to, "partitions": N, "proof": False, **settings}
     ours, sparks = local(**asked, topic=f"{topic}-l"), go(**asked, topic=f"{topic}-s")
     assert ours.ok
@@ -176,6 +161,94 @@ def test_records_are_the_same_as_by_spark(
         (each.records, each.bytes, each.keys) for each in sparks.partitions
     ]
     assert ours.heaviest_keys[:1] == sparks.heaviest_keys[:1]
+
+
+@pytest.mark.parametrize(
+    ("make", "settings"),
+    [
+        (csv_file, {}),
+        (csv_file, {"client": "librdkafka:consistent", "value": "text", "check": False}),
+        (csv_file, {"partition": "number", "limit": 5}),
+        (csv_folder, {"key_type": "utf8", "limit": 150}),
+        (json_file, {}),
+        (parquet_file, {"key_type": "java:long", "value": "text", "only_keys": ("7",)}),
+    ],
+)
+@pytest.mark.spark
+def test_folders_are_the_same_as_by_spark(
+    make: Callable[[Path, int], Path],
+    settings: dict[str, Any],
+    go: Go,
+    local: Go,
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    source, settings = made(make, settings, tmp_path, seed)
+    asked = {"source": source, "key": "id", "topic": "t", "partitions": N, **settings}
+    ours = local(**asked, target=ParquetTarget(tmp_path / "ours"))
+    sparks = go(**asked, target=ParquetTarget(tmp_path / "sparks"))
+    assert ours.ok
+    assert folders(tmp_path / "ours") == folders(tmp_path / "sparks")
+    assert told(ours) == told(sparks)
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.parametrize("check", [True, False])
+def test_folders_of_a_topic_are_the_same_as_by_spark(
+    check: bool, go: Go, local: Go, to: KafkaTarget, topic: str, tmp_path: Path, seed: int
+) -> None:
+    drawn = random.Random(seed)
+    producer = Producer({"bootstrap.servers": to.config.servers})
+    topics.create_topic(to.config, topic, 3)
+    for _ in range(300):
+        key, value = (drawn.choice([None, b"", b"\xff" + bytes([drawn.randrange(40)])]) for _ in range(2))
+        headers = [(f"h{each}", drawn.choice([None, b"", b"x"])) for each in range(drawn.randrange(3))]
+        producer.produce(topic, value, key, headers=headers)
+    producer.flush()
+    asked = {"source": f"{to}/{topic}", "topic": "t", "partitions": N, "check": check}
+    ours = local(**asked, target=ParquetTarget(tmp_path / "ours"))
+    sparks = go(**asked, target=ParquetTarget(tmp_path / "sparks"))
+    assert folders(tmp_path / "ours") == folders(tmp_path / "sparks")
+    assert told(ours) == told(sparks)
+
+
+def folders(folder: Path) -> dict[str, Any]:
+    """All that a reader of the folders sees; the run's ID and the names of files are each run's own."""
+    manifest = json.loads((folder / "_partwright.t.json").read_bytes())
+    run = Mark(MARK, bytes.fromhex(manifest.pop("run"))).prefix
+    assert {file["path"] for each in manifest["partitions"] for file in each["files"]} == held(folder).keys()
+    for each in manifest["partitions"]:
+        each["files"] = [{**file, "path": file["path"].partition("/")[0]} for file in each["files"]]
+    rows = {
+        path.partition("/")[0]: [
+            row | {"headers": row["headers"] and [_unmarked(header, run) for header in row["headers"]]}
+            for row in rows
+        ]
+        for path, rows in held(folder).items()
+    }
+    schemas = {path.parent.name: pq.read_schema(path).remove_metadata() for path in folder.rglob("*.parquet")}
+    return {
+        "names": sorted(each.name for each in folder.iterdir()),
+        "manifest": manifest,
+        "rows": rows,
+        "schemas": schemas,
+    }
+
+
+def _unmarked(header: dict[str, Any], run: bytes) -> object:
+    """A header; of a mark, only that it is this run's, for each runner numbers rows in its own way."""
+    return header["value"].startswith(run) if header["key"] == MARK else header
+
+
+def told(report: Report) -> dict[str, Any]:
+    """What a report says, without what only one runner has: its steps, its log and its own target."""
+    whole = report.to_dict()
+    for name in ("steps", "seconds", "plan", "target", "log"):
+        del whole[name]
+    # Keys with as many records have no order of their own.
+    whole["heaviest_keys"] = [each["records"] for each in whole["heaviest_keys"]]
+    return whole
 
 
 @pytest.mark.spark

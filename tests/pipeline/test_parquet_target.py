@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow.fs import FileSelector, LocalFileSystem
+from parquet_files import held
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.pipeline.parquet_target import RemoteFolders, RunManifest
+from partwright.pipeline.parquet_folders import RunManifest
+from partwright.pipeline.parquet_target import RemoteFolders
 from partwright.pipeline.settings import ParquetTarget, RunSettings, parse_target
 from partwright.spark.hadoop_files import HadoopFolder
 
@@ -45,17 +46,6 @@ def run(go: Go, tmp_path: Path) -> Callable[..., Report]:
         source=str(tmp_path / "in.parquet"), key="id", value="text", topic="t", partitions=N,
         target=ParquetTarget(place), **more,
     )  # fmt: skip
-
-
-def held(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The content of each Parquet file, by its path in the folder, as pyarrow's own file system reads it."""
-    files = LocalFileSystem()
-    found = files.get_file_info(FileSelector(str(folder), recursive=True))
-    paths = sorted(info.path for info in found if info.path.endswith(".parquet"))
-    return {
-        path.removeprefix(f"{folder}/"): pq.ParquetFile(files.open_input_file(path)).read().to_pylist()
-        for path in paths
-    }
 
 
 def assert_is_of(manifest: Any, there: dict[str, list[dict[str, Any]]], folder: str) -> None:

@@ -14,7 +14,10 @@ from partwright import pipeline
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.context import Context
-from partwright.pipeline.parquet_target import LocalFolders, ParquetFolders, RemoteFolders, target_at
+from partwright.pipeline.local_folders import ArrowFolders
+from partwright.pipeline.local_targets import LocalTopic
+from partwright.pipeline.parquet_folders import LocalFolders, ParquetFolders
+from partwright.pipeline.parquet_target import RemoteFolders, SparkFolders, SparkLocalFolders, target_at
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
 from partwright.pipeline.spark_runner import SparkKind, SparkRunner
 from partwright.pipeline.spark_targets import SparkTopic
@@ -141,9 +144,13 @@ def test_nobody_asks_a_target_what_it_is() -> None:
     kinds = {
         "KafkaTopic",
         "SparkTopic",
+        "LocalTopic",
         "ParquetFolders",
         "LocalFolders",
+        "SparkFolders",
+        "SparkLocalFolders",
         "RemoteFolders",
+        "ArrowFolders",
         "KafkaTarget",
         "ParquetTarget",
     }
@@ -151,7 +158,7 @@ def test_nobody_asks_a_target_what_it_is() -> None:
         f"{name}:{call.lineno}"
         for name, tree in SOURCES.items()
         # Only there a target is made of what the options name.
-        if name != "parquet_target.py"
+        if name not in {"parquet_target.py", "local_folders.py"}
         for call in ast.walk(tree)
         if isinstance(call, ast.Call)
         and ast.unparse(call.func) == "isinstance"
@@ -168,9 +175,13 @@ def test_nobody_asks_a_target_what_it_is() -> None:
         SparkTopic,
         SparkKind,
         SparkRunner,
+        LocalTopic,
         ParquetFolders,
         LocalFolders,
+        SparkFolders,
+        SparkLocalFolders,
         RemoteFolders,
+        ArrowFolders,
         KafkaTarget,
         ParquetTarget,
     ],

@@ -83,7 +83,16 @@ class Mark(NamedTuple):
 
 def mark_in(record: Record) -> bytes | None:
     """The mark in a record's header, of any run; None if it has none."""
-    value = _header_in(record, MARK)
+    return as_mark(_header_in(record, MARK))
+
+
+def as_mark(value: bytes | None) -> bytes | None:
+    """A header's value if it is a mark, of any run.
+
+    Examples:
+        >>> as_mark(b"OCBieXRlcy4EC"), as_mark(b"x")
+        (b'OCBieXRlcy4EC', None)
+    """
     return value if value is not None and LENGTHS[0] <= len(value) <= LENGTHS[1] else None
 
 

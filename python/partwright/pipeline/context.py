@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from partwright.pipeline.targets import TargetState
 
 
-_Target = TypeVar("_Target", bound=Target)
+_Target_co = TypeVar("_Target_co", bound=Target, covariant=True)
 
 
 @dataclass(frozen=True)
-class Context(Generic[_Target]):
+class Context(Generic[_Target_co]):
     """One run, once its source and target are known.
 
     Attributes:
@@ -42,7 +42,7 @@ class Context(Generic[_Target]):
 
     settings: RunSettings
     source: Source
-    target: _Target
+    target: _Target_co
     first: TargetState
     n: int
     cluster: Cluster | None
@@ -56,6 +56,11 @@ class Context(Generic[_Target]):
     def mark(self) -> Mark:
         """The header of this run's records."""
         return Mark(MARK, self.run)
+
+    @property
+    def written_mark(self) -> Mark | None:
+        """The header that each record gets; None if the options leave it out."""
+        return self.mark if self.settings.is_marked else None
 
     @property
     def spreads(self) -> bool:

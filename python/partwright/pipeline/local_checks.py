@@ -12,15 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright.kafka.marks import mark_in
-from partwright.kafka.reading import Reading
 from partwright.keys.key_text import shown_key
 from partwright.pipeline.report import EXAMPLES, Checks, PartitionRead, Proof, record_in_words
 
 if TYPE_CHECKING:
     from partwright.kafka.marks import Mark
     from partwright.pipeline.local_placing import KeptRecords
-    from partwright.pipeline.targets import KafkaTopic
 
 _NOWHERE = -1
 
@@ -55,7 +52,7 @@ class ReadRecord(NamedTuple):
         hashes: The hashes of its key and value, where these are not kept.
     """
 
-    partition: int
+    partition: int | None
     offset: int
     row: int | None
     key: bytes | None
@@ -63,56 +60,43 @@ class ReadRecord(NamedTuple):
     of_other_run: bool
     hashes: tuple[int, int] = (0, 0)
 
-
-def read_back(topic: KafkaTopic, mark: Mark, *, committed: bool) -> Iterator[ReadRecord]:
-    """What was written since the topic was prepared, up to the partitions' present ends.
-
-    Raises:
-        BrokerError: See `Reading`.
-    """
-    # A topic that was made anew meanwhile is noticed by its records, and by `partitions_now`.
-    reading = Reading(topic.config, topic.topic, topic.windows(), committed=committed)
-    prefix = mark.prefix
-    for runs in reading.runs():
-        for run in runs:
-            for record in run.records:
-                header = mark_in(record)
-                row = mark.row(header) if header is not None and header.startswith(prefix) else None
-                of_other_run = row is None and header is not None
-                yield ReadRecord(
-                    run.partition, record.offset(), row, record.key(), record.value(), of_other_run
-                )
+    @property
+    def place(self) -> tuple[int, int]:
+        """Offset and partition, as copies are ordered; records in no partition come before those in one."""
+        return self.offset, -1 if self.partition is None else self.partition
 
 
-def check(topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) -> Checks:
+def check(
+    kept: KeptRecords, read: Callable[[], Iterator[ReadRecord]], begin: Mapping[int, int], *, markers: bool
+) -> Checks:
     """Compare every record that was asked for with what is there.
 
     Args:
-        topic: The topic, with the offsets at which this run began.
         kept: The records that were asked for.
-        mark: The header of this run's records.
-        committed: Whether they were written in transactions, whose markers leave gaps between the offsets.
+        read: Reads what is there, by offset within each partition.
+        begin: The offset of each partition's first record of this run; 0 if it is not named.
+        markers: Whether transactions wrote them, whose markers leave gaps between the offsets.
 
     Returns:
         How many records broke each promise.
-
-    Raises:
-        BrokerError: See `Reading`.
     """
-    expected: defaultdict[int, PartitionSequence] = defaultdict(PartitionSequence)
+    expected: defaultdict[int | None, PartitionSequence] = defaultdict(PartitionSequence)
     for partition, row, key, value in _rows(kept):
         expected[partition].add((row, key, value))
-    seen: defaultdict[int, PartitionSequence] = defaultdict(PartitionSequence)
-    for record in read_back(topic, mark, committed=committed):
+    seen: defaultdict[int | None, PartitionSequence] = defaultdict(PartitionSequence)
+    for record in read():
         sequence = seen[record.partition]
         sequence.add((record.row, record.key, record.value))
         sequence.first = record.offset if sequence.first is None else sequence.first
         sequence.last = record.offset
     partitions = tuple(
-        PartitionRead(number, each.records, 0, each.first or 0, each.last)
-        for number, each in sorted(seen.items())
+        PartitionRead(
+            number, each.records, 0 if number is not None else each.records, each.first or 0, each.last
+        )
+        # As Spark sorts them: the one without a number first.
+        for number, each in sorted(seen.items(), key=lambda item: -1 if item[0] is None else item[0])
     )
-    gaps = sum(not each.without_gap(topic.begin, markers=committed) for each in partitions)
+    gaps = sum(not each.without_gap(begin, markers=markers) for each in partitions)
     unequal = {
         each
         for each in expected.keys() | seen.keys()
@@ -121,12 +105,10 @@ def check(topic: KafkaTopic, kept: KeptRecords, mark: Mark, *, committed: bool) 
     records = sum(each.records for each in expected.values())
     if not unequal:
         return Checks(records, *(0,) * 7, offset_gaps=gaps, partitions=partitions)
-    return _each_record(
-        records, kept, unequal, lambda: read_back(topic, mark, committed=committed), gaps, partitions
-    )
+    return _each_record(records, kept, unequal, read, gaps, partitions)
 
 
-def _rows(kept: KeptRecords) -> Iterator[tuple[int, int, bytes | None, bytes | None]]:
+def _rows(kept: KeptRecords) -> Iterator[tuple[int | None, int, bytes | None, bytes | None]]:
     """Partition, row, key and value of each record."""
     for batch in kept:
         yield from zip(
@@ -137,7 +119,7 @@ def _rows(kept: KeptRecords) -> Iterator[tuple[int, int, bytes | None, bytes | N
 class _ExpectedRecord(NamedTuple):
     """A record that was asked for, with the hashes of its key and value: many of them may be looked at."""
 
-    partition: int
+    partition: int | None
     key: int
     value: int
 
@@ -145,7 +127,7 @@ class _ExpectedRecord(NamedTuple):
 def _each_record(
     records: int,
     kept: KeptRecords,
-    unequal: set[int],
+    unequal: set[int | None],
     read: Callable[[], Iterator[ReadRecord]],
     gaps: int,
     partitions: tuple[PartitionRead, ...],
@@ -209,7 +191,7 @@ class _FirstCopies:
             read.copies[record.row] += 1
             short = record._replace(key=None, value=None, hashes=(hash(record.key), hash(record.value)))
             before = read.first.setdefault(record.row, short)
-            if (record.offset, record.partition) < (before.offset, before.partition):
+            if record.place < before.place:
                 read.first[record.row] = short
         return read
 
@@ -242,7 +224,7 @@ def _keys_of(
 
 def _out_of_order(expected: Mapping[int, _ExpectedRecord], first: Mapping[int, ReadRecord]) -> int:
     """How many records come before one of the same key that precedes them in the source."""
-    latest: dict[tuple[int, int], int] = {}
+    latest: dict[tuple[int | None, int], int] = {}
     late = 0
     for record in sorted(
         (each for row, each in first.items() if row in expected), key=lambda each: each.offset
@@ -256,7 +238,10 @@ def _out_of_order(expected: Mapping[int, _ExpectedRecord], first: Mapping[int, R
 def _in_words(
     row: int, key: bytes | None, expected: _ExpectedRecord | None, found: ReadRecord | None, copies: int
 ) -> str:
-    request = f"asked for partition {expected.partition}" if expected else "was not asked for"
+    request = "was not asked for"
+    if expected:
+        is_left = expected.partition is None
+        request = f"asked for {'any partition' if is_left else f'partition {expected.partition}'}"
     place = (found.partition, found.offset) if found else None
     return record_in_words(row, key, request, place, copies)
 
@@ -270,13 +255,12 @@ def keyed_marks(kept: KeptRecords, mark: Mark) -> Iterator[tuple[bytes, bytes]]:
                 yield key, header
 
 
-def compare(topic: KafkaTopic, kept: KeptRecords, mark: Mark, records: int) -> Proof:
+def compare(kept: KeptRecords, read: Iterable[ReadRecord], records: int) -> Proof:
     """Compare the partition asked for with the one that the producer chose, for every record with a key.
 
     Args:
-        topic: A topic with the keys, which were written without a partition.
         kept: The records that were asked for.
-        mark: The header of this run's records.
+        read: What was read back of a topic with the keys, which were written without a partition.
         records: How many were asked for.
 
     Raises:
@@ -284,8 +268,8 @@ def compare(topic: KafkaTopic, kept: KeptRecords, mark: Mark, records: int) -> P
     """
     # 4 bytes a record, whatever their keys are.
     choices = array("i", (_NOWHERE,)) * records
-    for record in read_back(topic, mark, committed=False):
-        if record.row is not None and record.row < records:
+    for record in read:
+        if record.row is not None and record.row < records and record.partition is not None:
             choices[record.row] = record.partition
     counts = {"equal": 0, "different": 0, "lost": 0}
     examples: list[str] = []
@@ -302,15 +286,14 @@ def compare(topic: KafkaTopic, kept: KeptRecords, mark: Mark, records: int) -> P
     return Proof(sum(counts.values()), **counts, examples=tuple(examples))
 
 
-def copies(topic: KafkaTopic, mark: Mark, *, committed: bool) -> list[tuple[int, int]]:
+def copies(read: Iterable[ReadRecord]) -> list[tuple[int, int]]:
     """Partition and offset of each record's copies beyond its first, which has the smallest offset."""
     first: dict[int, tuple[int, int]] = {}
     later: list[tuple[int, int]] = []
-    for record in read_back(topic, mark, committed=committed):
+    for record in read:
         if record.row is not None:
-            place = (record.offset, record.partition)
-            before = first.setdefault(record.row, place)
-            if before != place:
-                first[record.row] = min(before, place)
-                later.append(max(before, place))
+            before = first.setdefault(record.row, record.place)
+            if before != record.place:
+                first[record.row] = min(before, record.place)
+                later.append(max(before, record.place))
     return sorted((partition, offset) for offset, partition in later)

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,13 +35,13 @@ from partwright.producer.producer import Producer
 if TYPE_CHECKING:
     from partwright.pipeline.context import Context
     from partwright.pipeline.local_records import SourceBatch
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.targets import Target
 
 IN_MEMORY = 64 << 20
 """The bytes of records from which on they are kept in a file."""
 _MANY_KEYS = 1_000_000
 _NONE = number(0)
-_NO_BYTES = number(-1).cast(pa.int32())
+_NO_BYTES = _NO_PARTITION = number(-1).cast(pa.int32())
 _NOTHING = text("").cast(pa.binary())
 
 
@@ -57,6 +57,7 @@ class KeptRecords:
         self._stack, self._most = folder, in_memory
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
+        self._count = 0
         self._file: Path | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
@@ -67,6 +68,7 @@ class KeptRecords:
             PartwrightError: The disk of temporary files is full.
         """
         self._bytes += batch.nbytes
+        self._count += 1
         self._batches.append(batch)
         if self._bytes > self._most:
             self._spill(batch.schema)
@@ -82,13 +84,15 @@ class KeptRecords:
                 self._writer.close()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.picked(range(self._count))
+
+    def picked(self, numbers: Iterable[int]) -> Iterator[pa.RecordBatch]:
+        """Some of the batches, by the numbers in which they were added."""
         if self._file is None:
-            yield from self._batches
+            yield from map(self._batches.__getitem__, numbers)
             return
         with pa.OSFile(str(self._file)) as file:
-            reader = pa.ipc.open_file(file)
-            for index in range(reader.num_record_batches):
-                yield reader.get_batch(index)
+            yield from map(pa.ipc.open_file(file).get_batch, numbers)
 
     def _spill(self, schema: pa.Schema) -> None:
         with self._explained():
@@ -133,7 +137,7 @@ class PlacedRecords:
     is_estimate: bool
 
 
-def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) -> PlacedRecords:
+def placed_records(context: Context[Target], stack: contextlib.ExitStack) -> PlacedRecords:
     """Read a source, place each record, and keep it.
 
     Raises:
@@ -159,8 +163,6 @@ def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) ->
             destinations = pc.coalesce(
                 partitions, in_one(partition_for_key(numbers, context.n, key_type="java:long"))
             )
-        if destinations.null_count:
-            raise PartwrightError("a record has no partition")
         bytes_of = pc.add(
             *(pc.fill_null(pc.binary_length(each).cast(pa.int64()), _NONE) for each in (keys, batch.values))
         )
@@ -184,7 +186,14 @@ def placed_records(context: Context[KafkaTopic], stack: contextlib.ExitStack) ->
     placed_pairs = pairs.filter(pc.is_valid(pairs["partition"]))
     sums = RecordSums(
         partitions=tuple(
-            PartitionShare(each, seen.rows_in[each], seen.bytes_in[each], keys_in.get(each, 0), left[each])
+            PartitionShare(
+                each,
+                seen.rows_in[each],
+                seen.bytes_in[each],
+                keys_in.get(each, 0),
+                # Those outside all partitions are none of theirs.
+                left[each] if unplaced == left.total() else None,
+            )
             for each in range(context.n)
         ),
         heaviest_keys=_heaviest(seen),
@@ -207,7 +216,8 @@ class _Digest:
 
     def add(self, placed: pa.RecordBatch) -> None:
         keys, values = (placed.column(name) for name in ("key", "value"))
-        parts = [*_lengths_and_bytes(keys), *_lengths_and_bytes(values), _plain(placed.column("partition"))]
+        partitions = pc.fill_null(placed.column("partition"), _NO_PARTITION)
+        parts = [*_lengths_and_bytes(keys), *_lengths_and_bytes(values), _plain(partitions)]
         for stream, part in zip(self._streams, parts, strict=True):
             stream.update(part)
 
@@ -256,7 +266,7 @@ def _heaviest(seen: Observed) -> tuple[KeyShare, ...]:
     )
 
 
-def _placing(context: Context[KafkaTopic]) -> Callable[[SourceBatch], pa.Array]:
+def _placing(context: Context[Target]) -> Callable[[SourceBatch], pa.Array]:
     """What gives a batch its partitions, null where the client does not place a record by its key."""
     settings = context.settings
     if context.cluster is None:

@@ -1,8 +1,9 @@
-"""This process as the runner: no Spark and no Java, one reader and one producer."""
+"""This process as the runner: no Spark and no Java, one reader and one writer."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -13,23 +14,25 @@ from typing import TYPE_CHECKING
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.kafka.java_producer import JavaProducer, started_producer
-from partwright.pipeline import local_checks, local_writing
+from partwright.pipeline import local_checks
+from partwright.pipeline.local_folders import target_at
 from partwright.pipeline.local_placing import placed_records
 from partwright.pipeline.local_records import file_facts, inspect_source
+from partwright.pipeline.local_targets import LocalTarget
 from partwright.pipeline.proof import java_proof, no_proof, proof_name
 from partwright.pipeline.resume import SourceFacts
-from partwright.pipeline.runner import ReadRecords
-from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.runner import ProofResult, ReadRecords
 from partwright.signals import Ended, handled
 
 if TYPE_CHECKING:
-    from partwright.kafka.topics import NewTopic
     from partwright.pipeline.context import Context
     from partwright.pipeline.local_placing import KeptRecords
+    from partwright.pipeline.local_targets import LocalTopic
     from partwright.pipeline.report import Checks, Progress, Proof, RunStep
-    from partwright.pipeline.runner import ProofResult
-    from partwright.pipeline.settings import KafkaTarget, ParquetTarget, PlacementRule
     from partwright.pipeline.targets import Wrote
+
+
+_LEFT_OUT = "; --no-proof leaves it out"
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,16 @@ class LocalRunner:
     java_pid: int | None = None
     proves: bool = True
 
-    def open(self, context: Context[KafkaTopic], stack: ExitStack) -> KafkaTopic:
+    def open(self, context: Context[LocalTarget], stack: ExitStack) -> LocalTarget:
         """See `Runner.open`."""
         del stack
         return context.target
 
-    def how(self, context: Context[KafkaTopic]) -> str:
+    def how(self, context: Context[LocalTarget]) -> str:
         """See `Runner.how`."""
-        what = "what is missing, " if context.earlier is not None else ""
-        return f"{what}{'in transactions' if context.settings.exactly_once else 'by one producer'}"
+        return context.target.how(context)
 
-    def read(self, context: Context[KafkaTopic], stack: ExitStack) -> LocalRecords:
+    def read(self, context: Context[LocalTarget], stack: ExitStack) -> LocalRecords:
         """See `Runner.read`."""
         producer = _java_producer(context, stack)
         facts = SourceFacts(file_facts(context.source), {}, 1) if context.ledger is not None else None
@@ -78,39 +80,39 @@ class LocalRunner:
         )
         return LocalRecords(placed.sums, facts, producers, notes, placed.kept, producer)
 
-    def write(self, context: Context[KafkaTopic], target: KafkaTopic, read: LocalRecords) -> Wrote:
+    def write(self, context: Context[LocalTarget], target: LocalTarget, read: LocalRecords) -> Wrote:
         """See `Runner.write`."""
-        settings = context.settings
-        return local_writing.write(
-            target,
-            read.kept,
-            context.mark if settings.is_marked else None,
-            in_transactions=settings.exactly_once,
-            goes_on=context.earlier is not None,
-        )
+        return target.write(context, read.kept)
 
-    def check(self, context: Context[KafkaTopic], target: KafkaTopic, read: LocalRecords) -> Checks:
+    def check(self, context: Context[LocalTarget], target: LocalTarget, read: LocalRecords) -> Checks:
         """See `Runner.check`."""
-        return local_checks.check(target, read.kept, context.mark, committed=context.settings.exactly_once)
+        committed = context.settings.exactly_once
+        back = functools.partial(target.read, context.mark, committed=committed)
+        return local_checks.check(read.kept, back, target.begin, markers=committed)
 
-    def copies(self, context: Context[KafkaTopic], target: KafkaTopic) -> Iterator[tuple[int, int]]:
+    def copies(self, context: Context[LocalTarget], target: LocalTarget) -> Iterator[tuple[int, int]]:
         """See `Runner.copies`."""
-        return iter(local_checks.copies(target, context.mark, committed=context.settings.exactly_once))
+        back = target.read(context.mark, committed=context.settings.exactly_once)
+        return iter(local_checks.copies(back))
 
-    def proof(self, context: Context[KafkaTopic], read: LocalRecords) -> ProofResult:
+    def proof(self, context: Context[LocalTarget], read: LocalRecords) -> ProofResult:
         """See `Runner.proof`."""
-        java = read.producer
-        why = java.why_not() if isinstance(java, JavaProducer) else java
-        if not isinstance(java, JavaProducer) or why is not None:
-            return no_proof(f"{why}; --no-proof leaves it out")
+        topic, java = context.target.beside(proof_name(context)), read.producer
+        if topic is None or java is None:
+            return ProofResult(None)
+        if isinstance(java, str):
+            return no_proof(java)
+        if (why := java.why_not()) is not None:
+            return no_proof(f"{why}{_LEFT_OUT}")
 
-        def write(prepared: KafkaTopic) -> None:
+        def write(prepared: LocalTopic) -> None:
             java.send(prepared.topic, local_checks.keyed_marks(read.kept, context.mark))
 
-        def compare(prepared: KafkaTopic) -> Proof:
-            return local_checks.compare(prepared, read.kept, context.mark, read.sums.records)
+        def compare(prepared: LocalTopic) -> Proof:
+            read_back = prepared.read(context.mark, committed=False)
+            return local_checks.compare(read.kept, read_back, read.sums.records)
 
-        return java_proof(context, context.target.beside(proof_name(context)), write, compare)
+        return java_proof(context, topic, write, compare)
 
     def explained(self, standing: Callable[[], str]) -> AbstractContextManager[None]:
         """See `Runner.explained`: this process says itself how it ends."""
@@ -123,30 +125,23 @@ class LocalRunner:
         return str(error) if isinstance(error, PartwrightError) else first_line(error)
 
 
-def _java_producer(context: Context[KafkaTopic], stack: ExitStack) -> JavaProducer | str | None:
+def _java_producer(context: Context[LocalTarget], stack: ExitStack) -> JavaProducer | str | None:
     """The Java producer, which starts while the records are read; or why there is none."""
     settings = context.settings
-    if not (settings.check and settings.proof) or settings.why_no_proof is not None:
+    topic = context.target.beside(proof_name(context))
+    if topic is None or not (settings.check and settings.proof) or settings.why_no_proof is not None:
         return settings.why_no_proof
     try:
-        return stack.enter_context(started_producer(context.target.config))
+        return stack.enter_context(started_producer(topic.config))
     except PartwrightError as error:
-        return str(error)
+        return f"{error}{_LEFT_OUT}"
 
 
 class LocalKind:
     """See `RunnerKind`."""
 
     inspect = staticmethod(inspect_source)
-
-    def target_at(
-        self, to: KafkaTarget | ParquetTarget, topic: str, new_topic: NewTopic, rule: PlacementRule
-    ) -> KafkaTopic:
-        """See `RunnerKind.target_at`."""
-        del rule
-        if to.config is None:
-            raise RuntimeError(f"{to} is no Kafka, which the settings have refused")
-        return KafkaTopic(to.config, topic, new_topic)
+    target_at = staticmethod(target_at)
 
     @contextlib.contextmanager
     def start(self, progress: Progress) -> Iterator[LocalRunner]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -86,12 +86,12 @@ def _send(writing: Writing, topic: str, batch: pa.RecordBatch, mark: Mark | None
         batch.column("value").to_pylist(),
         batch.column("key").to_pylist(),
         batch.column("partition").to_pylist(),
-        _headers(batch, rows, mark),
+        headers_with(batch, rows, mark),
         timestamps=repeat(0) if times is None else pc.fill_null(times, number(0)).to_pylist(),
     )
 
 
-def _headers(batch: pa.RecordBatch, rows: list[int], mark: Mark | None) -> Iterator[object]:
+def headers_with(batch: pa.RecordBatch, rows: list[int], mark: Mark | None) -> Iterator[Any]:
     """Each record's headers, with the mark as the last one."""
     marks = repeat(None) if mark is None else mark.values(rows)
     if "headers" not in batch.schema.names:

@@ -168,7 +168,7 @@ def record_in_words(
     row: int,
     key: bytes | None,
     request: str,
-    place: tuple[int, int] | None,
+    place: tuple[int | None, int] | None,
     copies: int,
 ) -> str:
     """Where a record was asked for, and where it is.

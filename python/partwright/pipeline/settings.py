@@ -38,9 +38,11 @@ class KafkaTarget:
 
     Attributes:
         config: The client configuration that reaches it, with its servers.
+        needs_spark: Whether only Spark writes to it.
     """
 
     config: KafkaConfig
+    needs_spark: ClassVar[bool] = False
 
     @property
     def bootstrap_servers(self) -> str:
@@ -62,6 +64,11 @@ class ParquetTarget:
 
     folder: Path | str
     config: ClassVar[None] = None
+
+    @property
+    def needs_spark(self) -> bool:
+        """See `KafkaTarget`; addresses are those of Spark's file systems."""
+        return isinstance(self.folder, str)
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
@@ -337,6 +344,7 @@ class RunSettings:
             yield from self._refused_locally()
         yield from self._refused_strategies()
         yield from self._refused_ways_to_write()
+        yield from self._refused_timestamps()
 
     def _refused_ways_to_write(self) -> Iterator[str]:
         placed = {"--resume": self.resume, "--exactly-once": self.exactly_once, "--state": self.state}
@@ -360,7 +368,13 @@ class RunSettings:
                 yield f"there is no folder for --dedupe {self.dedupe!r}: make it first"
         if self.resume and self.append:
             yield "--resume goes on with a run, --append begins another one: give only one of them"
-        if self.timestamp is not None and not self.exactly_once and not self.is_local:
+
+    def _refused_timestamps(self) -> Iterator[str]:
+        if self.timestamp is None:
+            return
+        if self.is_into_folders:
+            yield f"--timestamp {self.timestamp} would be lost, for --to {self.target} keeps none: leave it out"
+        elif not self.exactly_once and not self.is_local:
             yield (
                 f"--timestamp {self.timestamp} would be lost, for Spark's Kafka sink ignores timestamps: add "
                 "--exactly-once, whose writer keeps them"
@@ -372,7 +386,7 @@ class RunSettings:
             "--conf": self.configs,
             "--option": self.options,
             "--null-keys producer": self.null_keys == "producer",
-            f"--to {self.target}": self.is_into_folders,
+            f"--to {self.target}": self.target is not None and self.target.needs_spark,
         }
         if option := _first_given(of_spark):
             yield f"{option} is for Spark, and --runner local starts none: leave it out, or say --runner spark"
