@@ -173,7 +173,7 @@ impl<T: Ord> EventQueue<T> {
         let (word, bit) = (begin / BITS, begin % BITS);
         let from_bit = self.taken.get(word)? & (u64::MAX << bit);
         // The last word is the first one again, for what comes before that bit.
-        let others = (word + 1..=word + self.taken.len()).map(|other| other % self.taken.len());
+        let others = (word + 1..=word + self.taken.len()).map(|other| other % (SLOTS / BITS));
         let others = others.map(|other| (other, self.taken[other]));
         let (word, bits) = std::iter::once((word, from_bit)).chain(others).find(|(_, bits)| *bits != 0)?;
         let slot = word * BITS + bits.trailing_zeros() as usize;

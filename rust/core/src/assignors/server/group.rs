@@ -69,6 +69,7 @@ impl ServerGroup {
         let alike = self
             .member_places
             .chunk_by(|&one, &other| input.subscribed.get(one) == input.subscribed.get(other));
+        self.subscribed.values.reserve(input.subscribed.values.len());
         for (run, members) in (1..).zip(alike) {
             let start = self.subscribed.values.len();
             for &named in input.subscribed.get(members[0]) {

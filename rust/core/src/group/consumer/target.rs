@@ -181,6 +181,7 @@ impl ConsumerGroup {
             racks: Lists::default(),
             ..Input::default()
         };
+        input.subscribed.values.reserve(self.subscribers.values().sum());
         for name in members {
             let Some(member) = self.members.get(name) else { continue };
             input.members.push(name);

@@ -88,7 +88,7 @@ pub(super) enum Event<M: Member> {
 #[derive(Debug)]
 pub(super) enum Effect<M: Member> {
     /// It sends a request to the coordinator.
-    Send(Sent, RequestOf<M>),
+    Send(Sent, Box<RequestOf<M>>),
     /// Wakes it at a time, and not when that timer was set for before.
     Wake(M::Timer, i64),
     /// Takes a timer back.
@@ -174,7 +174,7 @@ pub(super) struct Step<'a, M: Member> {
 
 impl<M: Member> Step<'_, M> {
     pub(super) fn send(&mut self, sent: Sent, request: RequestOf<M>) {
-        self.effects.push(Effect::Send(sent, request));
+        self.effects.push(Effect::Send(sent, Box::new(request)));
     }
 
     pub(super) fn wake(&mut self, timer: M::Timer, at: i64) {

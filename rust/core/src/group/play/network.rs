@@ -33,6 +33,8 @@ pub(super) struct Network<C: Coordinator> {
     /// For each connection with a request that waits, the requests sent after it: a broker handles a connection's
     /// requests one at a time.
     connections: Map<Connection, VecDeque<(Sender, C::Request)>>,
+    /// Connections whose requests have just been answered.
+    free: VecDeque<Connection>,
     /// Answers that the coordinator has just given.
     pub answered: VecDeque<(Sender, C::Answer)>,
     /// Answers under way, in order: all take equally long.
@@ -49,6 +51,7 @@ impl<C: Coordinator> Network<C> {
             tags: 0,
             waiting: Map::default(),
             connections: Map::default(),
+            free: VecDeque::new(),
             answered: VecDeque::new(),
             under_way: VecDeque::new(),
             arrived: VecDeque::new(),
@@ -81,7 +84,6 @@ impl<C: Coordinator> Network<C> {
         ids: &MemberIds,
     ) -> Result<()> {
         let mut next = Some((sender, request));
-        let mut free = VecDeque::new();
         while let Some((sender, request)) = next.take() {
             self.tags = self.tags.wrapping_add(1);
             let tag = self.tags;
@@ -91,14 +93,14 @@ impl<C: Coordinator> Network<C> {
                 if of == tag {
                     own = Some(answer);
                 } else if let Some(sender) = self.waiting.remove(&of) {
-                    free.push_back((sender.reader, sender.start));
+                    self.free.push_back((sender.reader, sender.start));
                     self.answered.push_back((sender, answer));
                 }
             }
             // Whoever has sent the request gets its answer last.
             match (sender, own) {
                 (Some(sender), Some(answer)) => {
-                    free.push_back((sender.reader, sender.start));
+                    self.free.push_back((sender.reader, sender.start));
                     self.answered.push_back((sender, answer));
                 }
                 (Some(sender), None) => {
@@ -108,7 +110,7 @@ impl<C: Coordinator> Network<C> {
                 (None, _) => {}
             }
             while next.is_none()
-                && let Some(connection) = free.pop_front()
+                && let Some(connection) = self.free.pop_front()
             {
                 next = self.next_of(connection);
             }

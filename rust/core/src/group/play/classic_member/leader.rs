@@ -52,12 +52,12 @@ impl ClassicMember {
         let is_unseen =
             |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
         let mut group_topics = Vec::new();
-        // Members with equal subscriptions share one list, so it is checked only once.
-        let mut known: Option<&Arc<[u32]>> = None;
+        // Members with equal subscriptions share one list, so it is checked only once; the leader's own needs no check.
+        let mut known = self.subscriptions.topics();
         let mut owns_more = false;
         for (_, _, subscription) in &joined.members {
             let topics = &subscription.topics;
-            if !known.replace(topics).is_some_and(|it| Arc::ptr_eq(it, topics)) {
+            if !Arc::ptr_eq(std::mem::replace(&mut known, topics), topics) {
                 let others = topics.iter().copied().filter(|&topic| !self.subscriptions.subscribes(topic));
                 group_topics.extend(others);
                 throws &= self.subscriptions.topics().iter().all(|topic| topics.contains(topic));
@@ -101,6 +101,7 @@ impl ClassicMember {
             racks: Lists::default(),
             ..Input::default()
         };
+        input.subscribed.values.reserve(joined.members.iter().map(|(.., it)| it.topics.len()).sum());
         for (id, instance, subscription) in &joined.members {
             input.members.push(id);
             input.instance_ids.push(instance.as_deref());

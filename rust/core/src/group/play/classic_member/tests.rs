@@ -99,8 +99,8 @@ fn leaves_if_the_application_does_not_poll_in_time() {
     assert!(effects.iter().any(|it| matches!(it, Effect::Wake(Timer::Poll, 401_200))), "{effects:?}");
     life.does(401_200, Event::Wake(Timer::Stall));
     let effects = life.does(401_200, Event::Wake(Timer::Poll));
-    let joins_anew =
-        |it: &Effect<_>| matches!(it, Effect::Send(_, Request::Join(join)) if join.member.is_empty());
+    let is_new = |request: &_| matches!(request, Request::Join(join) if join.member.is_empty());
+    let joins_anew = |it: &Effect<_>| matches!(it, Effect::Send(_, request) if is_new(request));
     assert!(effects.iter().any(joins_anew), "{effects:?}");
 }
 

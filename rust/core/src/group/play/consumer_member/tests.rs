@@ -58,9 +58,9 @@ impl Life {
 
 /// The member epochs of the heartbeats that it sends.
 fn epochs(effects: &[Effect<ConsumerMember>]) -> Vec<i32> {
-    let epoch = |effect: &Effect<ConsumerMember>| match effect {
-        Effect::Send(_, Request::Heartbeat(heartbeat)) => Some(heartbeat.epoch),
-        _ => None,
+    let epoch = |effect: &Effect<ConsumerMember>| {
+        let Effect::Send(_, request) = effect else { return None };
+        if let Request::Heartbeat(heartbeat) = &**request { Some(heartbeat.epoch) } else { None }
     };
     effects.iter().filter_map(epoch).collect()
 }

@@ -236,7 +236,7 @@ impl<M: Member> Simulation<M> {
             match effect {
                 Effect::Send(sent, request) => {
                     let sender = Sender { reader, start: slot.start, sent };
-                    self.network.send(self.now, sender, request, &self.ids)?;
+                    self.network.send(self.now, sender, *request, &self.ids)?;
                     self.send_answers();
                 }
                 Effect::Wake(timer, at) => {
