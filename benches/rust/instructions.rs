@@ -16,7 +16,7 @@ use partwright_core::assignors::{Assignment, Assignor, Input, Lists};
 use partwright_core::batching::{self, BatchSummary, Broker, Latency, Scenario, Simulation};
 use partwright_core::columnar;
 use partwright_core::group::classic;
-use partwright_core::group::play::{self, Action, Consumer, Protocol, Race, Script};
+use partwright_core::group::play::{self, Action, Consumer, Protocol, Race, Reader, Script};
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -365,9 +365,10 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
     let join = |member| {
         Action::Join(member, Arc::clone(&consumer), (0..).zip(&names.topics).map(|it| it.0).collect())
     };
-    let mut actions: Vec<(i64, Action)> = (0..).zip(&names.members).map(|(it, _)| (0, join(it))).collect();
+    let mut actions: Vec<(i64, Action)> =
+        (0..).zip(&names.members).map(|(it, _)| (0, join(Reader(it)))).collect();
     for (number, at) in (0..REBALANCES).zip((60_000..).step_by(10_000)) {
-        let member = u32::try_from(number / 2)?;
+        let member = Reader(u32::try_from(number / 2)?);
         actions.push((at, if number % 2 == 0 { Action::Leave(member, None) } else { join(member) }));
     }
     let script = Script {
@@ -388,7 +389,7 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
     let last = played.generations.last().ok_or("nobody has joined")?;
     let lists = last.assignment.iter().flat_map(|(member, list)| list.iter().map(move |it| (*member, it)));
     Ok(lists.fold(i64::from(last.number), |sum: i64, (member, &(topic, partition))| {
-        sum.wrapping_mul(31).wrapping_add(i64::from(member ^ topic << 12) + i64::from(partition))
+        sum.wrapping_mul(31).wrapping_add(i64::from(member.0 ^ topic << 12) + i64::from(partition))
     }))
 }
 

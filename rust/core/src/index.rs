@@ -68,15 +68,15 @@ macro_rules! indices {
             }
         }
     };
-    ($($(#[$doc:meta])* $name:ident),+) => {$(
+    ($($(#[$doc:meta])* $vis:vis $name:ident),+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        pub(crate) struct $name(pub(crate) u32);
+        $vis struct $name($vis u32);
 
         impl $name {
             /// The index of nothing.
-            pub(crate) const NONE: Self = Self(u32::MAX);
+            $vis const NONE: Self = Self(u32::MAX);
         }
 
         impl Ix for $name {
@@ -98,11 +98,13 @@ macro_rules! indices {
 
 indices! {
     /// A member of a group: its place in a list of members.
-    MemberIx,
+    pub(crate) MemberIx,
     /// A topic: its place in a list of topics.
-    TopicIx,
+    pub(crate) TopicIx,
     /// A partition: its place in a row of the partitions of all topics.
-    PartitionIx
+    pub(crate) PartitionIx,
+    /// A client of a simulated group, by its place in the script's list.
+    pub Reader
 }
 
 /// Consecutive indices.

@@ -43,7 +43,7 @@ impl play::LeadersClient for PythonLeadersClient {
 fn leaders_group<'py>(py: Python<'py>, group: &JoinedGroup<'_>) -> PyResult<Bound<'py, PyDict>> {
     let member = |member: &JoinedMember<'_>| -> PyResult<_> {
         Ok(to_items!(py, {
-            member: member.reader, id: member.id, instance_id: member.instance, client: member.client,
+            member: member.reader.map(|it| it.0), id: member.id, instance_id: member.instance, client: member.client,
             topics: member.topics, owned: member.owned, generation: member.generation, remembers: member.remembers,
         }))
     };

@@ -82,15 +82,15 @@ fn action(event: &Bound<'_, PyAny>) -> PyResult<Action> {
     Ok(match &*kind {
         "join" => {
             let (reader, PythonConsumer(config), topics) = value.extract()?;
-            Action::Join(reader, Arc::new(config), topics)
+            Action::Join(Reader(reader), Arc::new(config), topics)
         }
-        "leave" => two(&value, Action::Leave)?,
-        "crash" => Action::Crash(value.extract()?),
-        "stall" => two(&value, Action::Stall)?,
-        "subscribe" => two(&value, Action::Subscribe)?,
+        "leave" => two(&value, |reader, operation| Action::Leave(Reader(reader), operation))?,
+        "crash" => Action::Crash(Reader(value.extract()?)),
+        "stall" => two(&value, |reader, for_ms| Action::Stall(Reader(reader), for_ms))?,
+        "subscribe" => two(&value, |reader, topics| Action::Subscribe(Reader(reader), topics))?,
         "topic" => two(&value, Action::Topic)?,
         "leaders" => two(&value, Action::Leaders)?,
-        "commit" => two(&value, Action::Commit)?,
+        "commit" => two(&value, |reader, generation| Action::Commit(Reader(reader), generation))?,
         "move" => Action::Move,
         "beside" => Action::Beside,
         _ => return unknown(&kind),
@@ -121,7 +121,7 @@ impl Timeline {
         let generation = |generation: &play::Generation| {
             Ok(to_items!(py, {
                 generation: generation.number, at_ms: generation.at, why: &generation.why,
-                leader: generation.leader, protocol: generation.protocol.as_deref(),
+                leader: generation.leader.map(|it| it.0), protocol: generation.protocol.as_deref(),
             }))
         };
         self.0.generations.iter().map(generation).collect()
@@ -142,7 +142,7 @@ impl Timeline {
         for (reader, list) in lists {
             let pair = |&(topic, partition): &Place| Ok((topics.get_item(topic as usize)?, partition));
             let pairs: Vec<_> = list.iter().map(pair).collect::<PyResult<_>>()?;
-            by_reader.set_item(members.get_item(*reader as usize)?, pairs)?;
+            by_reader.set_item(members.get_item(reader.0 as usize)?, pairs)?;
         }
         Ok(by_reader)
     }
@@ -176,8 +176,8 @@ impl Timeline {
     }
 
     /// For each of these members, the times at which it read more or fewer partitions, with the change.
-    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
-    fn changes(&self, py: Python<'_>, readers: Vec<Reader>) -> Result<Vec<Changes>, BoundaryError> {
+    fn changes(&self, py: Python<'_>, readers: Vec<u32>) -> Result<Vec<Changes>, BoundaryError> {
+        let readers: Vec<_> = readers.into_iter().map(Reader).collect();
         detached(py, || Ok(self.0.ledger.changes(&readers)))
     }
 
@@ -197,20 +197,20 @@ impl Timeline {
     }
 
     /// Members that ended with an error.
-    fn failures(&self) -> Vec<(i64, Reader, &'static str)> {
-        self.0.failures.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
+    fn failures(&self) -> Vec<(i64, u32, &'static str)> {
+        self.0.failures.iter().map(|(at, reader, code)| (*at, reader.0, code.name())).collect()
     }
 
     /// The commits that the script asked for, with their outcome.
-    fn commits(&self) -> Vec<(i64, Reader, &'static str)> {
-        self.0.commits.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
+    fn commits(&self) -> Vec<(i64, u32, &'static str)> {
+        self.0.commits.iter().map(|(at, reader, code)| (*at, reader.0, code.name())).collect()
     }
 
     /// The requests and answers, if they were kept.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let message = |message: &play::Message| {
             Ok(to_items!(py, {
-                at_ms: message.at, member: message.client, request: message.request, error: message.code.name(),
+                at_ms: message.at, member: message.client.0, request: message.request, error: message.code.name(),
                 generation: message.generation, member_id: &*message.member, leader_id: message.leader.as_deref(),
                 members: message.members,
             }))

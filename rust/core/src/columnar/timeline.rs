@@ -24,7 +24,7 @@ use crate::{Error, Result};
 pub fn ownership(timeline: &Timeline, first: usize, count: usize) -> Result<StructArray> {
     let spans = timeline.ledger.spans.get(first..).unwrap_or_default();
     let spans = &spans[..count.min(spans.len())];
-    let member = |span: &Span| &timeline.clients[span.reader as usize];
+    let member = |span: &Span| &timeline.clients[span.reader];
     let topic = |span: &Span| &timeline.topics[span.place.0 as usize].0;
     let partitions: Int32Array = spans.iter().map(|span| span.place.1).collect();
     let from: Int64Array = spans.iter().map(|span| span.from).collect();

@@ -4,6 +4,8 @@
 //! An idle member stays inside `poll()` for `poll_timeout_ms` and goes round in passes. All of this is computed on
 //! demand, so an application that only reads causes no events.
 
+use super::ledger::Reader;
+
 /// `retry.backoff.ms`: an idle `poll()` goes round at least this often, and so does the heartbeat thread.
 pub(super) const RETRY_BACKOFF_MS: i64 = 100;
 
@@ -47,9 +49,9 @@ pub(super) struct Closing {
 
 impl Application {
     /// An application that starts at `at`, as number `reader` of its group.
-    pub(super) fn new(reader: u32, at: i64, poll_ms: i64, timeout_ms: i64) -> Self {
+    pub(super) fn new(reader: Reader, at: i64, poll_ms: i64, timeout_ms: i64) -> Self {
         // Steps of the golden ratio spread any number of members evenly.
-        let offset = (i64::from(reader.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
+        let offset = (i64::from(reader.0.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
         Self {
             phase: at + offset,
             poll_ms,
@@ -187,11 +189,11 @@ impl Application {
 
 #[cfg(test)]
 mod tests {
-    use super::{Application, Stall};
+    use super::{Application, Reader, Stall};
 
     #[test]
     fn polls_when_it_starts_and_then_in_its_rhythm() {
-        let app = Application::new(1, 60_000, 10_000, 100);
+        let app = Application::new(Reader(1), 60_000, 10_000, 100);
         assert_eq!([0, 60_001, 66_181, 70_000].map(|at| app.next_poll(at)), [60_000, 66_180, 76_180, 76_180]);
         assert_eq!(
             [60_000, 66_179, 66_180, 80_000].map(|at| app.last_poll(at)),
@@ -202,16 +204,16 @@ mod tests {
 
     #[test]
     fn stays_inside_of_poll_while_it_is_idle() {
-        let app = Application::new(0, 0, 1_000, 300);
+        let app = Application::new(Reader(0), 0, 1_000, 300);
         assert_eq!([0, 1, 150, 201, 300].map(|at| app.next_pass(at, false)), [0, 100, 200, 1_000, 1_000]);
         assert_eq!([1, 999].map(|at| app.next_pass(at, true)), [1_000, 1_000]);
-        let restless = Application::new(0, 0, 0, 100);
+        let restless = Application::new(Reader(0), 0, 0, 100);
         assert_eq!([7, 70].map(|at| restless.next_poll(at)), [7, 70]);
     }
 
     #[test]
     fn does_not_poll_in_a_stall_and_polls_when_it_is_over() {
-        let mut app = Application::new(0, 0, 500, 100);
+        let mut app = Application::new(Reader(0), 0, 500, 100);
         assert_eq!((app.stalls(1_000, 5_200), app.stalls(2_000, 100)), (6_200, 6_200));
         let stall = Stall { since: 1_000, until: 6_200 };
         assert_eq!((app.next_poll(1_000), app.last_poll(4_000), app.stall()), (6_200, 500, Some(stall)));

@@ -1,11 +1,10 @@
 //! The ledger of a play: who reads which partition when, and what the gaps without a reader cost.
 
+pub use crate::index::Reader;
+
 use super::super::Map;
 use super::super::consumer::Place;
 use super::member::Progress;
-
-/// A client, by its place in the script's list.
-pub type Reader = u32;
 
 /// The history of one partition so far.
 #[derive(Clone, Debug, Default)]

@@ -35,7 +35,7 @@ impl MemberIds {
     /// member has had yet.
     pub(super) fn draw(&mut self, reader: Reader, start: u32, config: &Consumer) -> Name {
         let number = if start > 1 { format!("-{start}") } else { String::new() };
-        let stem = config.instance.as_deref().unwrap_or(&self.names[reader as usize]);
+        let stem = config.instance.as_deref().unwrap_or(&self.names[reader]);
         let drawn = config.ids.iter().find(|id| !self.by_id.contains_key(*id)).cloned();
         let mut id = drawn.unwrap_or_else(|| format!("{stem}{number}").into());
         let mut again = 2;
@@ -58,7 +58,7 @@ impl MemberIds {
             let ends: Vec<usize> = ends.take_while(|end| *end <= self.longest).collect();
             let known = ends.iter().rev().find_map(|&end| Some((end, self.member(&rest[..end])?)));
             let end = if let Some((end, reader)) = known {
-                named.push_str(&self.names[reader as usize]);
+                named.push_str(&self.names[reader]);
                 end
             } else {
                 let end = rest.find([' ', ',']).unwrap_or(rest.len());

@@ -6,6 +6,7 @@ use super::super::super::classic::{
     ClassicGroup as Group, ClassicGroupConfig as Config, ClassicGroupRequest as Request, Joined, Response,
 };
 use super::super::super::error_code::Code;
+use super::super::ledger::Reader;
 use super::super::member::{Api, Effect, Event, Member, Progress, Scene, Sent, Start, consumer};
 use super::super::script::Consumer;
 use super::{ClassicCoordinator, ClassicMember, Timer};
@@ -23,7 +24,7 @@ impl Life {
         let assignors = Arc::new([(assignor.name().into(), assignor)]);
         let config = Consumer { assignors, ..consumer(300_000) };
         let mut scene = Scene::new(ClassicCoordinator::new(Group::new(Config::default())), 2);
-        let start = Start { reader: 0, number: 1, config: Arc::new(config), topics: Arc::new([0]) };
+        let start = Start { reader: Reader(0), number: 1, config: Arc::new(config), topics: Arc::new([0]) };
         let (member, _) = scene.at(0, |step| ClassicMember::new(start, step));
         let mut life = Self { scene, member };
         life.does(0, Event::Start);

@@ -7,6 +7,7 @@ use super::super::super::consumer::{
     ConsumerGroupRequest as Request, Place,
 };
 use super::super::super::error_code::Code;
+use super::super::ledger::Reader;
 use super::super::member::{Api, Effect, Event, Member, Scene, Sent, Start, consumer};
 use super::{ConsumerCoordinator, ConsumerMember, MemberState, Timer};
 
@@ -21,7 +22,7 @@ impl Life {
     fn stable() -> Self {
         let config = consumer(30_000);
         let mut scene = Scene::new(ConsumerCoordinator { group: Group::new(Config::default()) }, 2);
-        let start = Start { reader: 0, number: 1, config: Arc::new(config), topics: Arc::new([0]) };
+        let start = Start { reader: Reader(0), number: 1, config: Arc::new(config), topics: Arc::new([0]) };
         let (member, _) = scene.at(0, |step| ConsumerMember::new(start, step));
         let mut life = Self { scene, member };
         life.happens(0, Event::Start);

@@ -10,24 +10,24 @@ use super::super::member::{Event, Member, Start};
 use super::super::script::Action;
 use super::{Simulation, Slot};
 use crate::Result;
+use crate::index::{Ix, indices};
 
 impl<M: Member> Simulation<M> {
     /// Carries out an action of the script.
     pub(super) fn follow(&mut self, mut action: Action) -> Result<()> {
         if let Some(reader) = action.member() {
-            *reader = self.latest[*reader as usize];
+            *reader = self.latest[*reader];
         }
         match action {
             Action::Join(reader, config, topics) => {
                 let reader = self.successor(reader);
                 let topics = self.subscription(topics);
-                let slot = &mut self.members[reader as usize];
+                let slot = &mut self.members[reader];
                 slot.start += 1;
                 slot.timers.clear();
-                let start =
-                    Start { reader: self.owners[reader as usize], number: slot.start, config, topics };
+                let start = Start { reader: self.owners[reader], number: slot.start, config, topics };
                 let (member, effects) = self.sees(|step| M::new(start, step));
-                let slot = &mut self.members[reader as usize];
+                let slot = &mut self.members[reader];
                 (slot.member, slot.is_alive) = (Some(Box::new(member)), true);
                 self.carry_out(reader, effects)?;
                 self.step(reader, Event::Start)
@@ -53,15 +53,15 @@ impl<M: Member> Simulation<M> {
 
     /// The consumer that a member starts as: the one that it was, or a new one if that is still closing.
     fn successor(&mut self, reader: Reader) -> Reader {
-        let Slot { is_alive, start, .. } = self.members[reader as usize];
+        let Slot { is_alive, start, .. } = self.members[reader];
         if !is_alive {
             return reader;
         }
-        let (owner, successor) = (self.owners[reader as usize], self.members.len());
+        let (owner, successor) = (self.owners[reader], self.members.len());
         self.members.push(Slot::new(start));
         self.owners.push(owner);
-        self.latest[owner as usize] = u32::try_from(successor).unwrap_or(u32::MAX);
-        self.latest[owner as usize]
+        self.latest[owner] = Reader::at(successor);
+        self.latest[owner]
     }
 
     /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
@@ -81,8 +81,8 @@ impl<M: Member> Simulation<M> {
             self.ledger.make((topic, partition.cast_signed()), self.now);
         }
         if count.is_none() {
-            for reader in 0..self.members.len() {
-                self.step(u32::try_from(reader).unwrap_or(u32::MAX), Event::Delete(topic))?;
+            for reader in indices(self.members.len()) {
+                self.step(reader, Event::Delete(topic))?;
             }
         }
         for partition in count.unwrap_or(0)..before {

@@ -20,7 +20,7 @@ impl<M: Member> Simulation<M> {
             {
                 self.ledger.commit(reader, sent.read);
             }
-            let member = self.members[reader as usize].member.as_ref();
+            let member = self.members[reader].member.as_ref();
             let awaits = member.is_some_and(|member| member.awaits(sent, &answer));
             if self.latency_ms > 0 && awaits {
                 self.network.depart(sender, answer);
@@ -42,8 +42,8 @@ impl<M: Member> Simulation<M> {
             let Sender { reader, start, sent } = sender;
             self.note(sender, &answer);
             if sent.api == Api::ScriptCommit {
-                self.commits.push((self.now, self.owners[reader as usize], M::Coordinator::code(&answer)));
-            } else if self.members[reader as usize].start == start {
+                self.commits.push((self.now, self.owners[reader], M::Coordinator::code(&answer)));
+            } else if self.members[reader].start == start {
                 self.step(reader, Event::Answer(sent, answer))?;
             }
         }
@@ -52,8 +52,7 @@ impl<M: Member> Simulation<M> {
 
     /// Keeps an answer as a message.
     fn note(&mut self, Sender { reader, sent, .. }: Sender, answer: &AnswerOf<M>) {
-        let (Some(messages), Some(member)) = (&mut self.messages, &self.members[reader as usize].member)
-        else {
+        let (Some(messages), Some(member)) = (&mut self.messages, &self.members[reader].member) else {
             return;
         };
         if sent.api == Api::OffsetCommit {
@@ -62,7 +61,7 @@ impl<M: Member> Simulation<M> {
         let (id, generation) = member.identity();
         let mut message = Message {
             at: self.now,
-            client: self.owners[reader as usize],
+            client: self.owners[reader],
             request: sent.api.name(),
             code: M::Coordinator::code(answer),
             generation,

@@ -18,6 +18,7 @@ use super::member::{Effect, Event, Member, Step};
 use super::member_ids::MemberIds;
 use super::network::{Network, Sender};
 use super::script::{Action, Message, Race, Script, Timeline};
+use crate::index::indices;
 use crate::{Error, Result};
 
 /// How long a play may go on after the script's last action: the longest session, plus a rebalance.
@@ -95,16 +96,16 @@ impl<M: Member> Simulation<M> {
                 ledger.make((topic, partition.cast_signed()), 0);
             }
         }
-        let members = || (0..).zip(&script.clients).map(|(reader, _)| reader);
+        let members = script.clients.len();
         let mut simulation = Self {
             now: 0,
             queue: EventQueue::default(),
             numbered: 0,
             actions: script.actions.into(),
             until: script.until,
-            members: members().map(|_| Slot::new(0)).collect(),
-            owners: members().collect(),
-            latest: members().collect(),
+            members: (0..members).map(|_| Slot::new(0)).collect(),
+            owners: indices(members).collect(),
+            latest: indices(members).collect(),
             network: Network::new(coordinator),
             latency_ms: script.latency_ms,
             cluster: Cluster { topics: script.topics, idle_topics: script.idle_topics.into_iter().collect() },
@@ -159,7 +160,7 @@ impl<M: Member> Simulation<M> {
         let ended = self.until.unwrap_or(self.now).max(self.now);
         self.ledger.close(ended);
         if self.owners.len() > self.latest.len() {
-            self.ledger.readers().for_each(|reader| *reader = self.owners[*reader as usize]);
+            self.ledger.readers().for_each(|reader| *reader = self.owners[*reader]);
         }
         Ok(Timeline {
             generations: self.network.generations,
@@ -189,7 +190,7 @@ impl<M: Member> Simulation<M> {
             }
             Todo::Arrive => self.network.arrive(),
             Todo::Wake(reader, timer) => {
-                let timers = &mut self.members[reader as usize].timers;
+                let timers = &mut self.members[reader].timers;
                 let Some(place) = timers.iter().position(|set| *set == (timer, number)) else {
                     return Ok(false);
                 };
@@ -219,20 +220,20 @@ impl<M: Member> Simulation<M> {
 
     /// Something happens to a member. One that has ended notices nothing, but may still be made to commit.
     fn step(&mut self, reader: Reader, event: Event<M>) -> Result<()> {
-        let slot = &mut self.members[reader as usize];
+        let slot = &mut self.members[reader];
         if !slot.is_alive && !matches!(event, Event::Commit(_)) {
             return Ok(());
         }
         let Some(mut member) = slot.member.take() else { return Ok(()) };
         let (result, effects) = self.sees(|step| member.step(event, step));
-        self.members[reader as usize].member = Some(member);
+        self.members[reader].member = Some(member);
         result?;
         self.carry_out(reader, effects)
     }
 
     fn carry_out(&mut self, reader: Reader, mut effects: Vec<Effect<M>>) -> Result<()> {
         for effect in effects.drain(..) {
-            let slot = &mut self.members[reader as usize];
+            let slot = &mut self.members[reader];
             match effect {
                 Effect::Send(sent, request) => {
                     let sender = Sender { reader, start: slot.start, sent };
@@ -247,14 +248,14 @@ impl<M: Member> Simulation<M> {
                 Effect::Rest(timer) => slot.timers.retain(|(set, _)| *set != timer),
                 Effect::Read(places) => {
                     for place in places {
-                        self.ledger.take(place, reader, self.owners[reader as usize], self.now);
+                        self.ledger.take(place, reader, self.owners[reader], self.now);
                     }
                 }
                 Effect::Stop(places, progress) => {
                     for place in places {
                         let displaced = self.ledger.stop(place, reader, progress, self.now);
                         if let Some(other) = displaced.filter(|other| self.reads(*other, place)) {
-                            self.ledger.take(place, other, self.owners[other as usize], self.now);
+                            self.ledger.take(place, other, self.owners[other], self.now);
                         }
                     }
                 }
@@ -268,7 +269,7 @@ impl<M: Member> Simulation<M> {
                 Effect::End(code) => {
                     slot.is_alive = false;
                     slot.timers.clear();
-                    self.failures.extend(code.map(|code| (self.now, self.owners[reader as usize], code)));
+                    self.failures.extend(code.map(|code| (self.now, self.owners[reader], code)));
                 }
             }
         }
@@ -277,7 +278,7 @@ impl<M: Member> Simulation<M> {
     }
 
     fn reads(&self, reader: Reader, place: Place) -> bool {
-        let Slot { member, is_alive, .. } = &self.members[reader as usize];
+        let Slot { member, is_alive, .. } = &self.members[reader];
         *is_alive && member.as_ref().is_some_and(|member| member.reads(place))
     }
 
