@@ -98,6 +98,27 @@ def local() -> Callable[..., Report]:
 
 
 @pytest.fixture
+def printed_with_imports() -> Callable[[list[str]], list[str]]:
+    """The lines that a command prints, and a last one with those of pyspark and pandas that it has imported."""
+
+    def run(words: list[str]) -> list[str]:
+        lines = [
+            "import sys",
+            "from partwright.cli import main",
+            f"sys.argv = {['partwright', *words]!r}",
+            "try: main()",
+            "finally: print([name for name in ('pyspark', 'pandas') if name in sys.modules])",
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60, check=False
+        )
+        print(done.stderr)  # noqa: T201 - shown if the test fails
+        return done.stdout.splitlines()
+
+    return run
+
+
+@pytest.fixture
 def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """The command in its own process group, with its own notes, like another machine."""
     running: list[subprocess.Popen[str]] = []

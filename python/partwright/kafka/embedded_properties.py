@@ -15,6 +15,7 @@ from partwright.errors import BrokerError
 from partwright.kafka.connection.names import words
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_security import BrokerSecurity
+from partwright.kafka.java import SHORT_LIVED
 
 FOLDER_PREFIX = "partwright-kafka-"
 
@@ -213,8 +214,7 @@ class BrokerSettings:
         properties = str(self.folder / "server.properties")
         format_tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", properties]
         return [
-            # It runs for half a second: an optimising compiler and a concurrent collector would only slow it down.
-            [*self._java("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), *format_tool],
+            [*self._java(*SHORT_LIVED), *format_tool],
             [*self._java(f"-Xmx{self.heap}", "-XX:+ExitOnOutOfMemoryError"), "kafka.Kafka", properties],
         ]
 

@@ -13,6 +13,9 @@ from partwright.errors import MissingExtraError
 # Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
 
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options for a Java that lives for seconds: an optimising compiler and a concurrent collector would slow it down."""
+
 _INSTALL = f"install a JDK {MINIMUM} or later (Debian: apt-get install openjdk-{MINIMUM}-jdk-headless)"
 _QUOTED = re.compile(r'\bversion "([^"]+)"')
 _MAJOR = re.compile(r"(?:1\.)?(\d+)(?![\d])")

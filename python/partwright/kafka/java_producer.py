@@ -15,15 +15,13 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.folders import temporary_folder
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.jars import jar_files
-from partwright.kafka.java import java_command
+from partwright.kafka.java import SHORT_LIVED, java_command
 from partwright.kafka.marks import MARK
 
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 _PROGRAM = "PartitionChoices.java"
-# It lives for seconds: the second compiler and the parallel collector would only take time from this process.
-_SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _END = struct.pack(">i", -1)
 _END_S = 5
 
@@ -47,7 +45,7 @@ class JavaProducer:
         reached = {**config.java(), "bootstrap.servers": config.required_servers()}
         settings.write_text(properties_text(reached), encoding="ascii")
         path = os.pathsep.join(map(str, jar_files("broker")))
-        command = [str(java_command()), *_SHORT_LIVED, "-cp", path, str(program), str(settings), MARK]
+        command = [str(java_command()), *SHORT_LIVED, "-cp", path, str(program), str(settings), MARK]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - a list, no shell: the Java that was found
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log

@@ -191,7 +191,7 @@ def placed_records(context: Context[Target], stack: contextlib.ExitStack) -> Pla
                 seen.rows_in[each],
                 seen.bytes_in[each],
                 keys_in.get(each, 0),
-                # Those outside all partitions are none of theirs.
+                # Records that are in no partition do not count for any.
                 left[each] if unplaced == left.total() else None,
             )
             for each in range(context.n)

@@ -1,4 +1,4 @@
-"""This process as the runner: no Spark and no Java, one reader and one writer."""
+"""This process as the runner: no Spark, one reader and one writer; only the proof takes a Java."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @heading("How to run")
 @option(
     "--runner",
-    "What does the work: Spark, or this process, without Spark and Java (default: spark).",
+    "What does the work: Spark, or this process, without Spark (default: spark).",
     type=click.Choice(["spark", "local"]),
     default="spark",
 )
