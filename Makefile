@@ -38,7 +38,7 @@ help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 demo: .venv/wheel ## Run `partwright run` on the flights of 2013 against an embedded Kafka
-	@$(PYTHON) -m partwright run
+	@$(PYTHON) -m partwright run --runner spark
 
 try: .venv/try ## Build what changed into .venv in half a minute, without LTO and with checked arithmetic
 

@@ -35,7 +35,7 @@ environment() {
 
 # `partwright run` on the first records; its report must contain the proof: main_job PYTHON.
 main_job() {
-    "$1" -m partwright run --limit 20000 -n 7 --json | "$1" -c '
+    "$1" -m partwright run --runner spark --limit 20000 -n 7 --json | "$1" -c '
 import json, sys
 proof = json.load(sys.stdin)["proof"]
 print("partwright run: the Java producer chose the same partition for {equal:,} keyed records, another for {different:,}".format(**proof))

@@ -39,7 +39,18 @@ def make(file: Path, records: int) -> None:
 
 def steps(interpreter: str, source: list[str], state: str) -> dict[str, float]:
     """The seconds of each step of one run, which must have found every record where it belongs."""
-    command = [interpreter, "-m", "partwright", "run", *source, "--partitions", str(PARTITIONS), "--json"]
+    command = [
+        interpreter,
+        "-m",
+        "partwright",
+        "run",
+        "--runner",
+        "spark",
+        *source,
+        "--partitions",
+        str(PARTITIONS),
+        "--json",
+    ]
     environment = {**os.environ, "PARTWRIGHT_STATE": state}
     quiet = subprocess.DEVNULL
     # The caller names the interpreters.

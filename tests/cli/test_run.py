@@ -61,7 +61,7 @@ def assert_nothing_runs(marker: str) -> None:
 @pytest.mark.broker
 def test_the_demo_is_proven() -> None:
     # docs/test_readme.py checks all of it.
-    done = partwright("run", "--json", "--limit", "60000")
+    done = partwright("run", "--runner", "spark", "--json", "--limit", "60000")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["ok"] is True
@@ -153,7 +153,7 @@ def test_an_interrupt_leaves_nothing_running(step: str, number: signal.Signals, 
     """Ctrl-C while Spark starts, and while records are written; SIGTERM ends the same way."""
     state = str(tmp_path / "state")
     with subprocess.Popen(
-        command("run"),
+        command("run", "--runner", "spark"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -57,7 +57,7 @@ def test_the_lines_in_readme_hold_the_proof() -> None:
 @pytest.mark.broker
 def test_the_demo_prints_what_readme_shows(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "partwright", "run"],
+        [sys.executable, "-m", "partwright", "run", "--runner", "spark"],
         capture_output=True,
         text=True,
         check=True,

@@ -78,7 +78,16 @@ def words_of(source: Path, topic: str, to: KafkaTarget, exactly_once: bool) -> l
     """A run that writes slowly: each record travels alone, or with one other."""
     return [
         *[source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{to.config.servers}"],
-        *["-X", "batch.size=150", "-X", "linger.ms=0", "--no-proof", *(["--exactly-once"] * exactly_once)],
+        *[
+            "--runner",
+            "spark",
+            "-X",
+            "batch.size=150",
+            "-X",
+            "linger.ms=0",
+            "--no-proof",
+            *(["--exactly-once"] * exactly_once),
+        ],
     ]
 
 
@@ -206,7 +215,19 @@ def test_what_cannot_go_on_is_one_sentence(
     ]:
         refused(begun, why, **settings)
     # The command ends with code 2, before it starts Spark.
-    words = ["run", small, "--key", "id", "--topic", topic, "--to", f"kafka://{servers}", "--resume"]
+    words = [
+        "run",
+        "--runner",
+        "spark",
+        small,
+        "--key",
+        "id",
+        "--topic",
+        topic,
+        "--to",
+        f"kafka://{servers}",
+        "--resume",
+    ]
     assert "begun with -n 5, not 6" in refusal(*words, "-n", 6)
     assert "null-keys" in refusal(*words, "--null-keys", "producer")
     # A later partwright may have begun it.

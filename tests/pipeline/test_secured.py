@@ -75,7 +75,7 @@ def clusters() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "partwright", "run", *map(str, words)]
+    command = [sys.executable, "-m", "partwright", "run", "--runner", "spark", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 

@@ -234,7 +234,19 @@ def test_the_command_line_is_copied(opened: Callable[..., Opened]) -> None:
 @pytest.mark.spark
 def test_the_main_jobs_page(folder: Path, chromium: Any, tmp_path: Path) -> None:
     """With Spark, which needs its own process."""
-    words = ["run", "orders.csv", "--key", "customer", "-n", "12", "--report", "run.html", "--json"]
+    words = [
+        "run",
+        "--runner",
+        "spark",
+        "orders.csv",
+        "--key",
+        "customer",
+        "-n",
+        "12",
+        "--report",
+        "run.html",
+        "--json",
+    ]
     words += ["--to", f"parquet:{tmp_path / 'out'}"]
     done = subprocess.run(
         [sys.executable, "-m", "partwright", *words],

@@ -84,12 +84,12 @@ def inspect_source(source: Source, settings: RunSettings) -> Source:
         if columns.key != "key" or columns.value not in {None, "value"}:
             raise PartwrightError(
                 "of a topic, --runner local takes the records' own keys and values: leave --key and --value out, or "
-                f"{_SPARK}"
+                f"{NEEDS_SPARK}"
             )
         return source
     if source.format not in FORMATS:
         raise PartwrightError(
-            f"--format {source.format} is one of Spark's, which --runner local does not read: {_SPARK}"
+            f"--format {source.format} is one of Spark's, which --runner local does not read: {NEEDS_SPARK}"
         )
     types = _types(source)
     if not types:
@@ -100,7 +100,8 @@ def inspect_source(source: Source, settings: RunSettings) -> Source:
     return replace(source, types=types)
 
 
-_SPARK = "say --runner spark"
+NEEDS_SPARK = "say --runner spark"
+"""The end of each sentence about a source that Spark takes, and this process does not."""
 
 
 def _check_key(kind: pa.DataType, name: str, key_type: str | None) -> None:
@@ -118,7 +119,7 @@ _RULES = TypeRules[pa.DataType](
     is_time=lambda kind: pa.types.is_timestamp(kind) or kind in {pa.int32(), pa.int64(), pa.null()},
     is_number=lambda kind: _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind),
     shown=str,
-    how=_SPARK,
+    how=NEEDS_SPARK,
 )
 
 
@@ -128,7 +129,7 @@ def _refuse_json(source: Source, types: Mapping[str, pa.DataType]) -> None:
     if not all(types) or len({name.casefold() for name in types}) < len(types):
         raise PartwrightError(
             f"{source.name} has a column without a name, or two whose names differ only in case, to which Spark gives "
-            f"names of its own: name the column of the values with --value, or {_SPARK}"
+            f"names of its own: name the column of the values with --value, or {NEEDS_SPARK}"
         )
     path = Path(str(source.path))
     if path.is_dir() and any(
@@ -136,7 +137,7 @@ def _refuse_json(source: Source, types: Mapping[str, pa.DataType]) -> None:
     ):
         raise PartwrightError(
             f"the names of folders such as day=1 around the files of {source.name} are columns, whose types Spark "
-            f"infers: name the column of the values with --value, or {_SPARK}"
+            f"infers: name the column of the values with --value, or {NEEDS_SPARK}"
         )
 
 

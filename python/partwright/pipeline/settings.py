@@ -380,7 +380,9 @@ class RunSettings:
                 "--exactly-once, whose writer keeps them"
             )
 
-    def _refused_locally(self) -> Iterator[str]:
+    @property
+    def option_for_spark(self) -> str | None:
+        """The first option that only Spark takes; None if there is none."""
         of_spark = {
             "--master": self.master != RunSettings.master,
             "--conf": self.configs,
@@ -388,7 +390,10 @@ class RunSettings:
             "--null-keys producer": self.null_keys == "producer",
             f"--to {self.target}": self.target is not None and self.target.needs_spark,
         }
-        if option := _first_given(of_spark):
+        return _first_given(of_spark)
+
+    def _refused_locally(self) -> Iterator[str]:
+        if option := self.option_for_spark:
             yield f"{option} is for Spark, and --runner local starts none: leave it out, or say --runner spark"
 
     def _refused_strategies(self) -> Iterator[str]:

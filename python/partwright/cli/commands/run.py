@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 @heading("How to run")
 @option(
     "--runner",
-    "What does the work: Spark, or this process, without Spark (default: spark).",
+    "What does the work: Spark, or this process (default: this process for a source that it can read, of at most "
+    "128 MB or 1,000,000 records; else Spark).",
     type=click.Choice(["spark", "local"]),
-    default="spark",
 )
 @with_run_options
 @target_option(
@@ -119,8 +119,12 @@ def command(
         only_keys=only_keys + keys_of_file(only_keys_file),
     )
     from partwright.pipeline.batch_run import run
+    from partwright.pipeline.runner_choice import with_runner
 
+    settings, why = with_runner(settings)
     with ConsoleProgress() as progress:
+        if why is not None:
+            progress.say(f"runner: {settings.runner} ({why})")
         report = run(settings, progress, _kind(settings))
     return output.show(report, settings.source)
 
@@ -130,7 +134,8 @@ def _kind(settings: RunSettings) -> RunnerKind[Any, Any]:
         from partwright.pipeline.local_runner import LocalKind
 
         return LocalKind()
-    # The settings have refused a missing PySpark.
+    # It reports a missing PySpark.
+    import partwright.spark  # noqa: F401
     from partwright.pipeline.spark_runner import SparkKind
 
     return SparkKind(master=settings.master, configs=settings.configs)

@@ -111,7 +111,7 @@ def run_settings(
         MissingExtraError: PySpark is missing.
     """
     # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
-    if others.get("runner") != "local":
+    if others.get("runner", "spark") == "spark":
         import partwright.spark  # noqa: F401
     from partwright.kafka.address import parse_kafka
     from partwright.pipeline.settings import RunSettings, parse_target
