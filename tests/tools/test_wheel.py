@@ -71,7 +71,8 @@ def test_columns_work_without_rust_pandas_or_spark(empty: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["run"], "pip install 'partwright[spark]'"),
+        (["run"], "pip install 'partwright[demo]'"),
+        (["run", "--runner", "spark"], "pip install 'partwright[spark]'"),
         (["broker", "start"], "pip install 'partwright[kafka]'"),
     ],
 )
