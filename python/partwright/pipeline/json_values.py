@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright.errors import PartwrightError
 from partwright.files.scalars import text
+from partwright.pipeline.source import OnlySparkError
 
 # What Jackson escapes: a quote, a backslash, and control characters, of which five have short forms.
 _SPECIAL = r'["\\\x00-\x1f]'
@@ -30,12 +30,12 @@ def refuse_types(types: Mapping[str, pa.DataType], source: str) -> None:
         source: What the table is called.
 
     Raises:
-        PartwrightError: A column is neither text, number, boolean nor date.
+        OnlySparkError: A column is neither text, number, boolean nor date.
     """
     others = [name for name, kind in types.items() if not _is_written(kind)]
     if others:
         more = f" and {counted(len(others) - 1, 'other')}" if len(others) > 1 else ""
-        raise PartwrightError(
+        raise OnlySparkError(
             f"the column {others[0]!r} of {source} is {types[others[0]]}{more}, of which --runner local makes no JSON: "
             "name the column of the values with --value, or say --runner spark"
         )

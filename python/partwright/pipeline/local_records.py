@@ -23,6 +23,7 @@ from partwright.kafka.records import reads_committed
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.pipeline.column_roles import TypeRules, check_columns
 from partwright.pipeline.json_values import json_rows, refuse_types
+from partwright.pipeline.source import OnlySparkError
 from partwright.producer.records import HEADERS
 
 if TYPE_CHECKING:
@@ -76,20 +77,21 @@ def inspect_source(source: Source, settings: RunSettings) -> Source:
         The source with its columns' types.
 
     Raises:
-        PartwrightError: It is such a source or column; the error names the option.
+        OnlySparkError: It is such a source.
+        PartwrightError: It is such a column.
         KeyTypeError: The key or the value has such a type.
     """
     columns = settings.columns._replace(key=source.key)
     if source.format == "kafka":
         if columns.key != "key" or columns.value not in {None, "value"}:
-            raise PartwrightError(
+            raise OnlySparkError(
                 "of a topic, --runner local takes the records' own keys and values: leave --key and --value out, or "
-                f"{NEEDS_SPARK}"
+                f"{_SPARK}"
             )
         return source
     if source.format not in FORMATS:
-        raise PartwrightError(
-            f"--format {source.format} is one of Spark's, which --runner local does not read: {NEEDS_SPARK}"
+        raise OnlySparkError(
+            f"--format {source.format} is one of Spark's, which --runner local does not read: {_SPARK}"
         )
     types = _types(source)
     if not types:
@@ -100,8 +102,7 @@ def inspect_source(source: Source, settings: RunSettings) -> Source:
     return replace(source, types=types)
 
 
-NEEDS_SPARK = "say --runner spark"
-"""The end of each sentence about a source that Spark takes, and this process does not."""
+_SPARK = "say --runner spark"
 
 
 def _check_key(kind: pa.DataType, name: str, key_type: str | None) -> None:
@@ -119,7 +120,7 @@ _RULES = TypeRules[pa.DataType](
     is_time=lambda kind: pa.types.is_timestamp(kind) or kind in {pa.int32(), pa.int64(), pa.null()},
     is_number=lambda kind: _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind),
     shown=str,
-    how=NEEDS_SPARK,
+    how=_SPARK,
 )
 
 
@@ -127,17 +128,17 @@ def _refuse_json(source: Source, types: Mapping[str, pa.DataType]) -> None:
     """Refuse columns of which no JSON is made here as Spark makes it."""
     refuse_types(types, source.name)
     if not all(types) or len({name.casefold() for name in types}) < len(types):
-        raise PartwrightError(
+        raise OnlySparkError(
             f"{source.name} has a column without a name, or two whose names differ only in case, to which Spark gives "
-            f"names of its own: name the column of the values with --value, or {NEEDS_SPARK}"
+            f"names of its own: name the column of the values with --value, or {_SPARK}"
         )
     path = Path(str(source.path))
     if path.is_dir() and any(
         "=" in part for file in files_of(str(path), _is_known) for part in Path(file).parts[:-1]
     ):
-        raise PartwrightError(
+        raise OnlySparkError(
             f"the names of folders such as day=1 around the files of {source.name} are columns, whose types Spark "
-            f"infers: name the column of the values with --value, or {NEEDS_SPARK}"
+            f"infers: name the column of the values with --value, or {_SPARK}"
         )
 
 

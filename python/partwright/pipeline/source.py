@@ -14,7 +14,7 @@ from partwright.pipeline.topic_source import Source, find_topic_source
 if TYPE_CHECKING:
     from partwright.pipeline.settings import RunSettings
 
-__all__ = ["FORMATS", "Source", "find_source"]
+__all__ = ["FORMATS", "OnlySparkError", "Source", "find_source"]
 
 FORMATS = {
     ".csv": "csv",
@@ -25,6 +25,10 @@ FORMATS = {
 }
 """The formats that file names tell, by their endings."""
 _PACKED = {".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"}
+
+
+class OnlySparkError(PartwrightError):
+    """Spark takes this source, and the local runner does not; the error names the option."""
 
 
 def find_source(settings: RunSettings, *, endless: bool = False) -> Source:

@@ -118,8 +118,8 @@ def command(
         bounds=within_offsets(bounds, from_offsets, to_offsets),
         only_keys=only_keys + keys_of_file(only_keys_file),
     )
+    from partwright.cli.input.runner_choice import with_runner
     from partwright.pipeline.batch_run import run
-    from partwright.pipeline.runner_choice import with_runner
 
     settings, why = with_runner(settings)
     with ConsoleProgress() as progress:

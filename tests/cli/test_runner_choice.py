@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from partwright.cli.input import runner_choice
+from partwright.cli.input.runner_choice import with_runner
 from partwright.errors import PartwrightError
-from partwright.pipeline import runner_choice
-from partwright.pipeline.runner_choice import with_runner
 from partwright.pipeline.settings import ParquetTarget, RunSettings
 
 if TYPE_CHECKING:

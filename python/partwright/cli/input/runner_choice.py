@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
-from partwright.errors import PartwrightError
 from partwright.files.file_sets import files_of
-from partwright.pipeline.local_records import NEEDS_SPARK, inspect_source
-from partwright.pipeline.source import find_source
+from partwright.pipeline.local_records import inspect_source
+from partwright.pipeline.source import OnlySparkError, find_source
 from partwright.rendering.text import bytes_
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def with_runner(settings: RunSettings) -> RunnerChoice:
     """Choose this process for a small source that it can read, and Spark for any other.
 
     Raises:
-        PartwrightError: See `find_source`.
+        PartwrightError: See `find_source`, or it has no such column.
     """
     if settings.runner is not None:
         return RunnerChoice(settings, None)
@@ -46,10 +45,8 @@ def with_runner(settings: RunSettings) -> RunnerChoice:
         return RunnerChoice(replace(settings, runner="spark"), why)
     try:
         inspect_source(source, settings)
-    except PartwrightError as error:
-        # Any other mistake is one for Spark, too.
-        if NEEDS_SPARK in str(error):
-            return RunnerChoice(replace(settings, runner="spark"), f"this process does not take it: {error}")
+    except OnlySparkError as error:
+        return RunnerChoice(replace(settings, runner="spark"), f"this process does not take it: {error}")
     return RunnerChoice(
         replace(settings, runner="local"), f"{source.name} has {size}; --runner spark uses Spark"
     )
