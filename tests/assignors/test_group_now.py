@@ -109,17 +109,22 @@ def test_the_command_explains_a_paste(command: Command) -> None:
     assert code == 0
     text = " ".join(out.decode().split())
     assert text.startswith(
-        "2 members read 4 partitions each under server-uniform. A rebalance now would move nothing. Assumed numbers "
+        "2 members read 4 partitions each under server-uniform. A rebalance now would move nothing. Read as "
     )
     assert " If one more member joined, " in text
     code, out, _ = command("assign", PASTE, "--assignor", "server-uniform", "--explain", "--json")
     assert json.loads(out)["would_move"] == 0
+    code, out, _ = command("assign", PASTE, "--explain", "--json")
+    answer = json.loads(out)
+    assert (code, answer["assignor"]) == (0, "server-uniform")
+    assert (
+        "assumed assignor: server-uniform, the default; name another one with --assignor" in answer["assumed"]
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((PASTE, "--explain"), "the group has no assignor: name it (or give --assignor)"),
         ((PASTE, "--explain", "--compare"), "--explain is about one group as it is: leave out --compare"),
         (("g.json", "--explain"), "g.json: no member reports what it owns"),
     ],

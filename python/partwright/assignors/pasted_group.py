@@ -1,4 +1,4 @@
-"""A consumer group from pasted text: `kafka-consumer-groups.sh --describe` or `rpk group describe`.
+"""A consumer group from pasted text of the tools and pages that `pasted_tables` and `pasted_documents` know.
 
 >>> pasted = read_pasted('''
 ... GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID
@@ -19,35 +19,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from partwright._check import Json, counted, shown
+from partwright._check import Json, counted, enumeration, shown, unknown
+from partwright.assignors.described_group import DescribedGroup
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
+from partwright.assignors.pasted_documents import is_kaf, kaf_group
+from partwright.assignors.pasted_tables import KAFKA, NOTHING, ToolTable, other_paste, read_tables
 from partwright.assignors.subscriptions import subscribe
 from partwright.errors import PartwrightError
 
-_NOTHING = "-"
-_NUMBER = re.compile(r"[0-9]{1,10}")
-# Columns that each kind of table always has in its first line.
-_MEMBERS, _OFFSETS = {"CONSUMER-ID", "#PARTITIONS"}, {"TOPIC", "PARTITION", "CURRENT-OFFSET", "LAG"}
-# The column's name since 4.0, and before.
-_ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
-# The form of old tools, `orders(0,1), users(2)`, and that of 4.x, `orders:0,1;users:2`.
+# The form of old tools, `orders(0,1), users(2)`, that of 4.x, `orders:0,1;users:2`, and that of pages, `orders 0 1`.
 _OLD = re.compile(r"([^(),;:\s]*)\(([\d,]*)\)")
-_NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
+_NEW = re.compile(r"([^(),;:\s]+)[:\s]\s*([\d,\s]+)")
 _OLD_ENDS = re.compile(r"(?<=\)),\s*")
-# The names that `rpk` prints as BALANCER and `partwright.assign` knows.
-_BALANCERS = {"range", "roundrobin", "sticky", "cooperative-sticky"}
-
-# A host as Java prints it, with its name or without.
-_HOST = re.compile(r"[^\s/]*/[0-9a-zA-Z.:%_-]+")
-_OLD_ASSIGNMENTS = re.compile(r"\),\s+")
-_IDS = ("CONSUMER-ID", "MEMBER-ID")
-_INSTANCES = ("GROUP-INSTANCE-ID", "INSTANCE-ID")
-
-# A line's number in the text, and its values by the names of their columns.
-_Row = tuple[int, dict[str, str]]
+# The strategies that `partwright.assign` knows by the names that tools print.
+_STRATEGIES = {"range", "roundrobin", "sticky", "cooperative-sticky"}
+_BROKERS = {"uniform", "range"}
+_JAVA = "java"
+_ASSIGNMENTS = ("ASSIGNMENT", "ASSIGNMENTS", "CURRENT-ASSIGNMENT")
 
 
 class Pasted(NamedTuple):
@@ -55,7 +47,7 @@ class Pasted(NamedTuple):
 
     Attributes:
         group: `topics`, `members` and, if the text has it, `assignor`, as for `partwright.assign`.
-        notes: What was assumed because the text does not say it, a sentence each.
+        notes: What the text was taken for, and what was assumed because it does not say it, a sentence each.
         clients: The same for its members' clients, which are guessed from their client IDs.
     """
 
@@ -65,32 +57,39 @@ class Pasted(NamedTuple):
 
 
 def is_pasted(text: str) -> bool:
-    """Whether a text comes from one of these tools.
+    """Whether a text comes from one of these tools, or from another command of theirs.
 
     Examples:
         >>> is_pasted('{"topics": {}}'), is_pasted("GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT")
         (False, True)
     """
-    return any(_is_header(line.split()) for line in text.splitlines())
+    try:
+        return is_kaf(text) or other_paste(text) is not None or bool(read_tables(text))
+    except PartwrightError:
+        return True
 
 
 def read_pasted(
-    text: str,
+    text: str | tuple[str, DescribedGroup],
     topics: Mapping[str, int] | None = None,
     subscriptions: Mapping[str, Collection[str]] | None = None,
+    *,
+    group_id: str | None = None,
+    assumes_assignor: bool = False,
 ) -> Pasted:
     """Read the group from a text whose columns may be collapsed to single spaces, as in a chat.
 
-    The first line shows which tool printed it: `kafka-consumer-groups.sh --describe` with or without `--members
-    --verbose`, or `rpk group describe`. None of them prints subscriptions: those that are not given are assumed, as
-    `partwright.assignors.subscriptions` says. What members read is what they own, in one generation. If a member's
-    client id is a client's default, its `client` is guessed by that, and members whose client id says nothing are taken
-    for Java's.
+    Several tables of one group, such as its offsets, its members and its state, are read together. None of the tools
+    prints subscriptions: those that are not given are assumed, as `partwright.assignors.subscriptions` says. What
+    members read is what they own, in one generation. If a member's client id is a client's default, its `client` is
+    guessed by that, and members whose client id says nothing are taken for Java's.
 
     Args:
-        text: What was pasted.
+        text: What was pasted; or a group that a tool's JSON describes, after its name.
         topics: By name, how many partitions; by default the highest number that the text has, and one.
         subscriptions: By member ID or client ID, the topics that members are known to subscribe to.
+        group_id: Which group, if the text has several.
+        assumes_assignor: Whether a group that names no assignor gets the default of its client, or of the broker.
 
     Raises:
         PartwrightError: The text has another form, several groups, no members, or no topics' names; `subscriptions` has
@@ -106,118 +105,117 @@ def read_pasted(
         >>> [member["topics"] for member in read_pasted(text, subscriptions={"a": ["orders"]}).group["members"]]
         [['orders'], ['orders']]
     """
-    lines = text.splitlines()
-    place = next((at for at, line in enumerate(lines) if _is_header(line.split())), None)
-    if place is None and topics is None:
+    groups = _groups(text) if isinstance(text, str) else dict([text])
+    names = [each for each in groups if each]
+    if group_id is not None and names and group_id not in names:
+        raise PartwrightError(unknown(group_id, "group", names, "the text").args[0])
+    if len(names) > 1 and group_id is None:
         raise PartwrightError(
-            "this is not the text of kafka-consumer-groups.sh --describe or rpk group describe: it has no line with "
-            "TOPIC, PARTITION and LAG, or with CONSUMER-ID and #PARTITIONS"
+            f"the text has several groups, {enumeration(names)}: name one with --group, or describe one"
         )
-    if place is None or set(lines[place].split()) >= _MEMBERS:
-        return _of_members(list(_member_rows(lines)), topics, subscriptions)
-    header = lines[place].split()
-    rows = [
-        (number, row_of(line, header, number))
-        for number, line in enumerate(lines[place + 1 :], place + 2)
-        if line.strip() and not _is_header(line.split())
-    ]
-    return _of_offsets(rows, dict(_summary(lines[:place])), topics, subscriptions)
-
-
-def _is_header(words: Sequence[str]) -> bool:
-    return set(words) >= _MEMBERS or set(words) >= _OFFSETS
-
-
-def _summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The summary that `rpk` prints above its table."""
-    for line in lines:
-        name, _, value = line.strip().partition(" ")
-        if name.isupper():
-            yield name, value.strip()
-
-
-def _member_rows(lines: Sequence[str]) -> Iterator[_Row]:
-    """The rows of a table of members; values are below their columns' names, unless a chat has collapsed the blanks."""
-    columns: dict[str, slice] | None = None
-    is_collapsed = False
-    for number, line in enumerate(lines, 1):
-        if line.startswith("GROUP "):
-            columns = _columns(line, number)
-            # The tool pads the group's name: a header without two adjacent blanks has been pasted through a chat.
-            is_collapsed = "  " not in line.strip()
-        elif columns is not None and line.strip():
-            starts = [each.start for each in columns.values() if each.start]
-            if is_collapsed or any(line[start - 1 : start] not in {" ", ""} for start in starts):
-                yield number, row_of(line, list(columns), number)
-            else:
-                yield number, {name: line[place].strip() for name, place in columns.items()}
-    if columns is None:
-        raise PartwrightError(
-            "this is not the text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line "
-            "that begins with GROUP"
-        )
-
-
-def _columns(header: str, number: int) -> dict[str, slice]:
-    """Where each column is. Values begin below their column's name, which matters because an ID may contain blanks."""
-    starts = [(each.group(), each.start()) for each in re.finditer(r"\S+", header)]
-    ends = [start for _, start in starts[1:]]
-    columns = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
-    if "CONSUMER-ID" not in columns or not set(_ASSIGNMENTS) & columns.keys():
-        missing = "ASSIGNMENT" if "CONSUMER-ID" in columns else "CONSUMER-ID"
-        raise PartwrightError(
-            f"line {number}: there is no column {missing}: ask kafka-consumer-groups.sh with --members --verbose"
-        )
-    return columns
-
-
-def _of_members(
-    rows: Sequence[_Row],
-    topics: Mapping[str, int] | None,
-    subscriptions: Mapping[str, Collection[str]] | None,
-) -> Pasted:
-    members, client_ids, assigning = [], {}, {}
-    for number, row in rows:
-        owned = _owned(next(row[name] for name in _ASSIGNMENTS if name in row), number)
-        name = row["CONSUMER-ID"]
-        strange = next((topic for topic in owned if topics is not None and topic not in topics), None)
-        if strange is not None:
-            raise PartwrightError(
-                f"line {number}: {name!r} reads {strange!r}: say how many partitions it has in --topics"
-            )
-        members.append(_member(row, name, owned))
-        client_ids[name] = row.get("CLIENT-ID", "")
-        # Of members of KIP-848's protocol, no client assigns.
-        if row.get("CURRENT-EPOCH", _NOTHING) == _NOTHING:
-            assigning[name] = client_ids[name]
-    _refuse_several(members, rows, "members of several groups")
-    counts: dict[str, int] = {}
-    for member in members:
-        for topic, partitions in member["owned"].items():
-            counts[topic] = max(counts.get(topic, 0), *(each + 1 for each in partitions), 0)
-    group: Json = {"topics": dict(counts if topics is None else topics), "members": members}
-    notes = _assumed_counts(counts, topics)
-    return Pasted(
-        group, notes + subscribe(group, client_ids, subscriptions), _guess_clients(group, assigning)
-    )
-
-
-def _member(row: Mapping[str, str], name: str, owned: dict[str, list[int]]) -> Json:
-    member: Json = {"id": name, "owned": owned, "generation": 1}
-    instance = row.get("GROUP-INSTANCE-ID", row.get("INSTANCE-ID", ""))
-    return member if instance in {_NOTHING, ""} else {**member, "instance_id": instance}
-
-
-def _refuse_several(members: Collection[object], rows: Iterable[_Row], what: str) -> None:
-    groups = dict.fromkeys(row["GROUP"] for _, row in rows if "GROUP" in row)
-    if len(groups) > 1:
-        raise PartwrightError(f"the text has {what}, {', '.join(groups)}: describe one")
+    name = group_id if group_id in names else next(iter(names), "")
+    described = groups[name] if name in groups else groups[""]
+    idle = tuple(_idle(described))
+    members = list(described.members.values())
     if not members:
         raise PartwrightError("the group has no members: there is nobody to assign anything to")
+    group: Json = {"topics": _taken(described.topics, topics), "members": members}
+    notes = [
+        f"read as {described.tool}{f', group {name}' if name else ''}: {counted(len(members), 'member')}"
+    ]
+    notes += [*_assumed_counts(described.topics, topics), *idle]
+    if not described.has_ids:
+        notes.append(
+            "members are called by client id and host: this text has no member ids, by which assignors sort"
+        )
+    notes += _assignor(group, described)
+    notes += subscribe(group, described.client_ids, subscriptions)
+    # Of members of KIP-848's protocol, no client assigns.
+    guessed = () if described.broker_assigns else _guess_clients(group, described.client_ids)
+    default = _default_assignor(group, described) if assumes_assignor and "assignor" not in group else ""
+    if default:
+        group["assignor"] = default
+        notes.append(f"assumed assignor: {group['assignor']}, the default; name another one with --assignor")
+    return Pasted(group, tuple(notes), guessed)
+
+
+def _groups(text: str) -> dict[str, DescribedGroup]:
+    """The groups of a paste, by their names; empty if the text does not name it."""
+    if is_kaf(text):
+        return {"": kaf_group(text)}
+    tables = read_tables(text)
+    if not tables:
+        raise PartwrightError(
+            other_paste(text)
+            or f"this is not the text of {KAFKA} or rpk group describe: it has no line with TOPIC, PARTITION and LAG, "
+            "or with CONSUMER-ID and #PARTITIONS"
+        )
+    if not any({"PARTITION", "ASSIGNED_PARTITIONS", *_ASSIGNMENTS} & set(each.columns) for each in tables):
+        raise PartwrightError(
+            f"line {tables[0].line}: there is no column ASSIGNMENT: ask kafka-consumer-groups.sh with --members "
+            "--verbose"
+        )
+    groups: dict[str, DescribedGroup] = {}
+    for table in tables:
+        for number, row in table.rows:
+            name = row.get("GROUP", table.summary.get("GROUP", ""))
+            group = groups.setdefault(name, DescribedGroup(table.tool))
+            group.lists_idle |= table.lists_idle or "#PARTITIONS" in row
+            if not group.assignor:
+                group.assignor = table.summary.get("BALANCER", "")
+            if table.summary.get("MEMBERS", "").isdecimal():
+                group.count = int(table.summary["MEMBERS"])
+            _add(group, table, row, number)
+    return groups or {"": DescribedGroup(tables[0].tool)}
+
+
+def _add(group: DescribedGroup, table: ToolTable, row: Mapping[str, str], number: int) -> None:
+    """What a row says of a group."""
+    if "#MEMBERS" in row:
+        group.assignor, group.count = row["ASSIGNMENT-STRATEGY"], int(row["#MEMBERS"] or 0)
+        group.is_modern |= row.get("GROUP-EPOCH", "-") not in NOTHING
+        return
+    name, client_id = row.get("CONSUMER-ID", ""), row.get("CLIENT-ID", "")
+    topic = row.get("TOPIC", table.topic)
+    if "ASSIGNED_PARTITIONS" in row:
+        member = _kafkactl_member(group, row)
+        numbers = [each for each in row["ASSIGNED_PARTITIONS"].split(",") if each]
+        if not all(map(str.isdecimal, numbers)):
+            raise PartwrightError(
+                f"line {number}: {row['ASSIGNED_PARTITIONS']!r} are not partitions: paste whole lines"
+            )
+        group.read(member, topic, map(int, numbers))
+        return
+    if "CONSUMER-ID" not in row and row.get("HOST", "") not in NOTHING:
+        # AKHQ's page of topics has members' hosts alone.
+        name, group.has_ids = row["HOST"].lstrip("/"), False
+    is_member = name not in NOTHING and not name.startswith("No assigned")
+    if is_member:
+        group.add(name, client_id, row.get("GROUP-INSTANCE-ID", ""))
+        group.is_modern |= row.get("CURRENT-EPOCH", "-") not in NOTHING
+    for each, partitions in _owned(row.get("ASSIGNMENT", ""), number).items():
+        group.read(name, each, partitions)
+    if topic not in NOTHING and "PARTITION" in row:
+        group.read(name if is_member else None, topic, [int(row["PARTITION"])])
+    elif "PARTITION" in row and "TOPIC" not in row:
+        raise PartwrightError(
+            f"line {table.line}: there is no topic above this table of {table.tool}: copy it with the topic's name"
+        )
+
+
+def _kafkactl_member(group: DescribedGroup, row: Mapping[str, str]) -> str:
+    """The member of a row: kafkactl has a row for each of its topics, in their order, and no member IDs."""
+    ids = row.get("CLIENT-ID", ""), row["HOST"], row.get("GROUP-INSTANCE-ID", "")
+    last = next(reversed(group.members), None)
+    if last is not None and last.partition("#")[0] == f"{ids[0]}@{ids[1].lstrip('/')}":
+        own = group.members[last]
+        if own.get("instance_id", "") == ids[2] and max(own["owned"], default="") < row["TOPIC"]:
+            return last
+    return group.add_unnamed(*ids)
 
 
 def _owned(assignment: str, number: int) -> dict[str, list[int]]:
-    if assignment in {"", _NOTHING}:
+    if assignment in NOTHING:
         return {}
     is_old = "(" in assignment
     pattern, parts = (_OLD, _OLD_ENDS.split(assignment)) if is_old else (_NEW, assignment.split(";"))
@@ -231,8 +229,47 @@ def _owned(assignment: str, number: int) -> dict[str, list[int]]:
                 f"line {number}: {assignment!r} names no topics, which the tool of Kafka 3.8 and 3.9 leaves out: "
                 "ask with kafka-consumer-groups.sh of 4.0 or later"
             )
-        owned[found[1]] = [int(each) for each in found[2].split(",") if each]
+        owned[found[1]] = [int(each) for each in re.split(r"[,\s]+", found[2]) if each]
     return owned
+
+
+def _idle(group: DescribedGroup) -> Iterator[str]:
+    """Members that read nothing, where a tool has no line for them: counted, or perhaps left out."""
+    missing = 0 if group.count is None else group.count - len(group.members)
+    for number in range(1, missing + 1):
+        group.add(f"idle-{number}", "")
+        del group.client_ids[f"idle-{number}"]
+    if missing > 0:
+        of = f"of {counted(len(group.members), 'member')}"
+        yield f"{counted(missing, f'{of} reads', f'{of} read')} nothing: called idle-1 and so on"
+        return
+    are_listed = group.lists_idle or not all(member["owned"] for member in group.members.values())
+    if group.count is None and not are_listed:
+        tool = "" if group.tool.startswith(KAFKA) else f"{KAFKA} "
+        yield f"members that read nothing are not in this text: {tool}--members --verbose has them"
+
+
+def _assignor(group: Json, described: DescribedGroup) -> Iterator[str]:
+    """Set the assignor that the text names; say what it names if that is none of Kafka's."""
+    named = described.assignor
+    if described.broker_assigns and named in _BROKERS:
+        group["assignor"] = f"server-{named}"
+    elif named in _STRATEGIES:
+        group["assignor"] = named
+    elif named not in NOTHING:
+        yield f"the group's assignor is {shown(named)}, which is none of Kafka's: name one with --assignor"
+
+
+def _default_assignor(group: Json, described: DescribedGroup) -> str:
+    """The broker's first assignor, or the default one of the members' client; empty if they are of several."""
+    if described.broker_assigns:
+        return "server-uniform"
+    clients = {each.get("client", _JAVA) for each in group["members"]}
+    if len(clients) > 1 or described.assignor not in NOTHING:
+        return ""
+    client = clients.pop()
+    default = DEFAULT_ASSIGNORS[client][0]
+    return default if client == _JAVA else f"{client}:{default}"
 
 
 def _assumed_counts(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> tuple[str, ...]:
@@ -240,57 +277,6 @@ def _assumed_counts(counts: Mapping[str, int], topics: Mapping[str, int] | None)
         return ()
     listed = ",".join(f"{name}={count}" for name, count in counts.items())
     return (f"assumed numbers of partitions: {listed}; correct them with --topics",)
-
-
-def _of_offsets(
-    rows: Sequence[_Row],
-    summary: Mapping[str, str],
-    topics: Mapping[str, int] | None,
-    subscriptions: Mapping[str, Collection[str]] | None,
-) -> Pasted:
-    counts: dict[str, int] = {}
-    members: dict[str, Json] = {}
-    client_ids: dict[str, str] = {}
-    for number, row in rows:
-        name = row.get("CONSUMER-ID", row.get("MEMBER-ID", _NOTHING))
-        if name not in {_NOTHING, ""}:
-            owned = members[name]["owned"] if name in members else {}
-            members[name] = _member(row, name, owned)
-            client_ids[name] = row.get("CLIENT-ID", "")
-        topic = row["TOPIC"]
-        if topic == _NOTHING:
-            continue
-        if not _NUMBER.fullmatch(row["PARTITION"]):
-            raise PartwrightError(
-                f"line {number}: {row['PARTITION']!r} is not a partition's number: paste whole lines"
-            )
-        partition = int(row["PARTITION"])
-        counts[topic] = max(counts.get(topic, 0), partition + 1)
-        if name in members:
-            members[name]["owned"].setdefault(topic, []).append(partition)
-    idle = _idle(members, summary)
-    _refuse_several(members, rows, "several groups")
-    group: Json = {"topics": _taken(counts, topics), "members": list(members.values())}
-    if summary.get("BALANCER") in _BALANCERS:
-        group["assignor"] = summary["BALANCER"]
-    assumed = subscribe(group, client_ids, subscriptions)
-    notes = (*_assumed_counts(counts, topics), *idle, *assumed)
-    return Pasted(group, notes, _guess_clients(group, client_ids))
-
-
-def _idle(members: dict[str, Json], summary: Mapping[str, str]) -> tuple[str, ...]:
-    """Members that read nothing have no line, but for some tools that list them; `rpk` at least counts them."""
-    if not _NUMBER.fullmatch(summary.get("MEMBERS", "")):
-        are_listed = not all(member["owned"] for member in members.values())
-        note = "members that read nothing are not in this text: --members --verbose has them"
-        return () if are_listed else (note,)
-    missing = int(summary["MEMBERS"]) - len(members)
-    for number in range(1, missing + 1):
-        members[f"idle-{number}"] = {"id": f"idle-{number}", "owned": {}, "generation": 1}
-    if missing <= 0:
-        return ()
-    of = f"of {counted(len(members), 'member')}"
-    return (f"{counted(missing, f'{of} reads', f'{of} read')} nothing: called idle-1 and so on",)
 
 
 def _taken(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> dict[str, int]:
@@ -310,9 +296,7 @@ def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...
         return ()
     for member in group["members"]:
         client_id = client_ids.get(member["id"], "")
-        own = (
-            guessed_by_id(client_id) if client_id else Guess("java", "nothing: the text lacks its client id")
-        )
+        own = guessed_by_id(client_id) if client_id else Guess(_JAVA, "nothing: the text lacks its client id")
         guess = guesses.setdefault(member["id"], own)
         member["client"] = guess.client
     return tuple(guesses_said(guesses[member["id"]] for member in group["members"]))
@@ -337,73 +321,3 @@ def read_topics(text: str) -> dict[str, int]:
             raise PartwrightError(f"topics has {name!r} twice: each topic once")
         counts[name] = int(count)
     return counts
-
-
-def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
-    """A line's values by the names of their columns, which may be collapsed to single spaces.
-
-    Values before the member's ID have no blanks, and after the host only the client's ID may have some. So the values
-    can be counted from both ends, and the words left in between are the IDs.
-
-    Args:
-        line: The line.
-        header: The columns' names.
-        number: The line's number, for a sentence about it.
-
-    Raises:
-        PartwrightError: It has too few values.
-
-    Examples:
-        >>> header = "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT".split()
-        >>> row = row_of("g app 1-a1 /h app 1 2 t:0", header, 2)
-        >>> row["CONSUMER-ID"], row["CLIENT-ID"], row["ASSIGNMENT"]
-        ('app 1-a1', 'app 1', 't:0')
-    """
-    words = _OLD_ASSIGNMENTS.sub("),", line).split()
-    ids = next(place for place, name in enumerate(header) if name in _IDS)
-    first, last = dict(zip(header[:ids], words[:ids], strict=False)), words[ids:]
-    if len(words) < ids:
-        raise PartwrightError(f"line {number}: there are fewer values than columns: paste whole lines")
-    names = header[ids:]
-    if not last:
-        return {**first, **dict.fromkeys(names, "")}
-    if len(last) == len(names):
-        return {**first, **dict(zip(names, last, strict=True))}
-    if names[-1] == "HOST":
-        return {**first, **_host_last(last, names)}
-    return {**first, **_host_between(last, names, number)}
-
-
-def _host_last(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """The columns of `rpk`: the member's ID, perhaps its instance ID, the client's ID, and the host."""
-    middle = words[1:-1]
-    row = dict.fromkeys(names, "")
-    row["HOST"] = words[-1]
-    row[names[0]] = words[0]
-    # A client's ID with blanks is recognized because the member's ID begins with it.
-    for length in range(1, len(words) - 1):
-        client = " ".join(words[-1 - length : -1])
-        member = " ".join(words[: len(words) - 1 - length])
-        if client and member.startswith(f"{client}-"):
-            row[names[0]], row["CLIENT-ID"] = member, client
-            return row
-    row["CLIENT-ID"] = middle[-1] if middle else ""
-    return row
-
-
-def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> dict[str, str]:
-    """The columns of Kafka's tool: IDs, the host, the client's ID, and perhaps numbers and assignments."""
-    behind = list(names[names.index("CLIENT-ID") + 1 :])
-    end = len(words) - len(behind)
-    host = next((at for at in range(end - 1, 0, -1) if _HOST.fullmatch(words[at])), None)
-    if host is None:
-        raise PartwrightError(f"line {number}: there is no host, such as /10.0.0.17: paste whole lines")
-    row = dict(zip(behind, words[end:], strict=True))
-    row |= {"HOST": words[host], "CLIENT-ID": " ".join(words[host + 1 : end])}
-    ids = list(words[:host])
-    instance = next((name for name in names if name in _INSTANCES), None)
-    if instance is not None:
-        # Java and librdkafka begin a static member's ID with its instance ID.
-        is_static = len(ids) > 1 and ids[0].startswith(f"{ids[-1]}-")
-        row[instance] = ids.pop() if is_static else ""
-    return {names[0]: " ".join(ids), **row}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 # The clients' default `client.id`.
 _CLIENT_IDS = {"rdkafka": "librdkafka", "sarama": "sarama", "kgo": "franz-go", "kafkajs": "kafkajs"}
 _BEGINNINGS = {"kafka-python-": "kafka-python", "aiokafka-": "aiokafka", "consumer-": "java"}
+# Those of tools and frameworks, whose name is said, with their client. kcat keeps librdkafka's.
+_TOOLS = [
+    (re.compile(pattern), client, tool)
+    for pattern, client, tool in (
+        (r"rpk", "franz-go", "rpk"),
+        (r"kcat|kafkacat", "librdkafka", "kcat"),
+        (r"ClickHouse.*", "librdkafka", "ClickHouse"),
+        (r".*-StreamThread-\d+-(?:restore-)?consumer", "java", "Kafka Streams"),
+        (r"connector-consumer-.*", "java", "Kafka Connect"),
+        (r"console-consumer", "java", "kafka-console-consumer.sh"),
+    )
+]
 _KAFKA_GO = "(github.com/segmentio/kafka-go)"
 _JAVAS_GENERATION_BYTES = 4
 
@@ -45,12 +58,19 @@ def guesses_said(guesses: Iterable[Guess]) -> list[str]:
 
 
 def by_client_id(client_id: str) -> Guess | None:
-    """The client that has this `client.id` by default; None if an application set it.
+    """The client that has this `client.id` by default, also in a tool or framework; None if an application set it.
+
+    Spring's listeners keep Java's default, `consumer-GROUP-1`, unless their application names them.
 
     Examples:
         >>> by_client_id("consumer-billing-1"), by_client_id("billing")
         (Guess(client='java', why="the client id 'consumer-billing-1'"), None)
+        >>> by_client_id("rpk")
+        Guess(client='franz-go', why="the client id 'rpk' of rpk")
     """
+    for pattern, client, tool in _TOOLS:
+        if pattern.fullmatch(client_id):
+            return Guess(client, f"the client id {client_id!r} of {tool}")
     named = _CLIENT_IDS.get(client_id)
     if named is None:
         named = next((name for begin, name in _BEGINNINGS.items() if client_id.startswith(begin)), None)

@@ -24,6 +24,7 @@ from partwright.cli.input.groups import (
     real_group,
     refuse_order,
     subscriptions_option,
+    tools_group,
     within,
 )
 from partwright.cli.input.json import lines, named
@@ -198,7 +199,15 @@ def command(
         _print_each(file, assignor, leader, output)
         return
     group = (
-        _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
+        _group(
+            file,
+            topics,
+            group_id,
+            subscriptions,
+            connection,
+            says_clients=not is_compared,
+            assumes_assignor=first_given(values | {"--explain": False, _MINE: is_mine}) is None,
+        )
         if members is None
         else _typed_group(members, topics)
     )
@@ -286,13 +295,13 @@ def _typed_group(members: str, topics: str | None) -> RealGroup:
 
 def _group(
     file: str,
-    is_one: bool,
     topics: str | None,
     group_id: str | None,
     subscriptions: tuple[str, ...],
     connection: Connection,
     *,
     says_clients: bool,
+    assumes_assignor: bool,
 ) -> RealGroup:
     """The group, as the file has it or from a tool's text or a live Kafka, with what was assumed."""
     from partwright.assignors.pasted_group import is_pasted
@@ -301,8 +310,24 @@ def _group(
         raise PartwrightError("stdin is the group: give --subscriptions another file")
     known = read_subscriptions(subscriptions)
     text = "" if is_topic(file) else "".join(lines(file))
-    if is_one or (not text.lstrip().startswith("{") and is_pasted(text)):
-        return real_group(file, text, topics, group_id, connection, known, says_clients=says_clients)
+    is_json = text.lstrip("\ufeff \r\n\t").startswith(("{", "["))
+    is_text = tools_group(file, text) is not None or (not is_json and is_pasted(text))
+    if is_text or is_topic(file) or topics is not None:
+        return real_group(
+            file,
+            text,
+            topics,
+            group_id,
+            connection,
+            known,
+            says_clients=says_clients,
+            assumes_assignor=assumes_assignor,
+        )
+    if group_id is not None:
+        raise PartwrightError(
+            f"--group names a group of a live Kafka, kafka://host:port, or of a tool's text, and {file!r} is neither",
+            path=file,
+        )
     if known is not None:
         raise PartwrightError(
             "--subscriptions is for a tool's text and for a live group of KIP-848: in JSON, members have their topics"

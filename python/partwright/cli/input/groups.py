@@ -14,6 +14,7 @@ from partwright.cli.parsing import repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from partwright.assignors.described_group import DescribedGroup
     from partwright.assignors.mixed.guess import Guess
     from partwright.cli.input.connection import Connection
 
@@ -133,10 +134,6 @@ def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
     Raises:
         PartwrightError: The options do not fit together.
     """
-    if topics is not None and group_id is not None:
-        raise PartwrightError(
-            "--topics is for the text of kafka-consumer-groups.sh, and --group for a live Kafka"
-        )
     if is_topic(file):
         if topics is not None:
             raise PartwrightError(
@@ -145,11 +142,7 @@ def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
         if group_id is None:
             raise PartwrightError(f"{file!r} has many groups: name one with --group", path=file)
         return True
-    if group_id is not None:
-        raise PartwrightError(
-            f"--group names a group of a live Kafka, kafka://host:port, and {file!r} is a file", path=file
-        )
-    return topics is not None
+    return topics is not None or group_id is not None
 
 
 class RealGroup(NamedTuple):
@@ -173,6 +166,7 @@ def real_group(
     subscriptions: Mapping[str, Sequence[str]] | None,
     *,
     says_clients: bool = True,
+    assumes_assignor: bool = False,
 ) -> RealGroup:
     """The group as a JSON object, and what was assumed.
 
@@ -180,10 +174,11 @@ def real_group(
         file: The command's argument.
         text: The file's text, if it is a file.
         topics: The value of --topics, for a text.
-        group_id: The value of --group, for a live Kafka.
-        connection: How that is reached.
+        group_id: The value of --group, for a live Kafka, or for a text with several groups.
+        connection: How a live Kafka is reached.
         subscriptions: The values of --subscriptions.
         says_clients: Whether its members' clients, which were guessed, matter.
+        assumes_assignor: Whether a text without an assignor has its client's default.
 
     Raises:
         PartwrightError: There is no valid group.
@@ -194,7 +189,10 @@ def real_group(
 
         counts = None if topics is None else read_topics(topics)
         try:
-            pasted = read_pasted(text, counts, subscriptions)
+            source = tools_group(file, text) or text
+            pasted = read_pasted(
+                source, counts, subscriptions, group_id=group_id, assumes_assignor=assumes_assignor
+            )
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
         return RealGroup(json.dumps(pasted.group), pasted.notes + (pasted.clients if says_clients else ()))
@@ -209,6 +207,30 @@ def real_group(
             del member["client"]
         return RealGroup(json.dumps({**group, "assignor": f"server-{group['assignor']}"}), assumed)
     return RealGroup(json.dumps(group), tuple(guesses_said(guesses)) if says_clients else ())
+
+
+def tools_group(file: str, text: str) -> tuple[str, DescribedGroup] | None:
+    """The group, with its name, of kafkactl's JSON or YAML, or of AKHQ's JSON; None if it is another text.
+
+    Raises:
+        PartwrightError: A field of it is missing or has another form.
+        MissingExtraError: It is YAML, and PyYAML is missing.
+    """
+    from partwright.assignors.pasted_documents import documented_group, is_tools_document
+
+    start = text.lstrip("\ufeff \t\r\n")[:200]
+    if start.startswith(("{", "[")):
+        try:
+            value = read_json(text)
+        except PartwrightError:
+            return None
+    elif start.startswith(("group:\n", "group:\r\n")):
+        from partwright.cli.input.yaml_files import read_yaml
+
+        value = read_yaml(named(file), text)
+    else:
+        return None
+    return documented_group(value) if is_tools_document(value) else None
 
 
 def live_group(

@@ -90,6 +90,16 @@ def _starts(text: str) -> list[int]:
     return starts
 
 
+def read_yaml(file: str, text: str) -> Any:
+    """The one document of a text of YAML.
+
+    Raises:
+        PartwrightError: It is not YAML.
+        MissingExtraError: PyYAML is missing.
+    """
+    return _documents(file, text, several=False)[0]
+
+
 def read_manifest_file(file: str) -> list[Any]:
     """The documents of a manifest; - is stdin.
 
