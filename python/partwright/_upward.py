@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 _ABOVE = {
+    "cluster.pasted_cluster": "makes clusters from what tools print",
     "cluster.placement": "makes clusters, and places topics of `Cluster` that are only numbers",
     "kafka.metadata": "reads a live cluster",
     "pandas": "has a table as a frame",

@@ -562,7 +562,10 @@ def test_pods_are_counted(pods: Any) -> None:
     ("documents", "sentence"),
     [
         ([], "no Deployment and no StatefulSet"),
-        ([{"kind": "Deployment"}, {"kind": "StatefulSet"}], "2 Deployments and StatefulSets"),
+        (
+            [{"kind": "Deployment"}, {"kind": "StatefulSet"}],
+            "2 workloads, Deployment and StatefulSet: name one with --workload",
+        ),
         (
             [{"kind": "StatefulSet", "spec": {"updateStrategy": {"type": "OnDelete"}}}],
             "is not rolled by Kubernetes",

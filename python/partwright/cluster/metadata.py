@@ -162,10 +162,11 @@ class Cluster:
 
     @classmethod
     def from_json(cls, text: str | bytes, *, strict: bool = True) -> Self:
-        """Read a cluster from JSON text.
+        """Read a cluster from JSON text, or from what one of Kafka's tools, `kcat` or `rpk` prints.
 
         Args:
-            text: The text of one object, as `from_dict` takes it.
+            text: The text of one object, as `from_dict` takes it; or the text or JSON of `kafka-topics.sh --describe`,
+                `kafka-log-dirs.sh --describe`, `kafka-reassign-partitions.sh`, `kcat -L` or `rpk cluster info -d`.
             strict: As in `Cluster`.
 
         Returns:
@@ -185,8 +186,17 @@ class Cluster:
         except TypeError:
             raise PartwrightError(f"from_json takes text, not {shown(text)}{_if_path(text)}") from None
         except (ValueError, RecursionError) as error:
+            if isinstance(text, str) and _upward.module("cluster.pasted_cluster").is_tools_text(text):
+                return cls._of_tool(text)
             raise PartwrightError(f"this is not JSON of a cluster: {error}{_if_path(text)}") from None
+        if isinstance(read, Mapping) and not isinstance(read.get("topics"), Mapping):
+            return cls._of_tool(read)
         return cls.from_dict(read, strict=strict)
+
+    @classmethod
+    def _of_tool(cls, text: str | Mapping[str, object]) -> Self:
+        cluster = _upward.module("cluster.pasted_cluster").read_pasted_cluster(text).cluster
+        return cls(cluster.brokers, cluster.topics, strict=cluster.strict)
 
     @classmethod
     def from_kafka(

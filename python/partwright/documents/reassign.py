@@ -51,7 +51,7 @@ def document(plan: Reassignment | CheckedPlan | Throttles) -> Document:
     )
     sections = (_brokers(plan, answer), _losses(answer), _batches(answer))
     title = f"A reassignment to {counted(len(plan.after.brokers), 'broker')}"
-    return answered(title, verdicts, sections, answer)
+    return answered(title, verdicts, sections, answer, plan.assumed)
 
 
 def _of_saved(plan: CheckedPlan, answer: Fields) -> Document:

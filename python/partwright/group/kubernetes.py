@@ -14,13 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from partwright._check import Fields, counted, refused, shown, whole
+from partwright._check import Fields, counted, enumeration, refused, shown, unknown, whole
 from partwright.errors import PartwrightError
 
 _PERCENT = re.compile(r"([0-9]{1,4})%")
 _COUNT = re.compile(r"[0-9]{1,6}")
 _MOST_REPLICAS = 10_000
 _KINDS = ("Deployment", "StatefulSet")
+# Strimzi's, and Argo's.
+_STRIMZI = ("KafkaConnect", "KafkaMirrorMaker2")
+_ROLLED = {*_KINDS, *_STRIMZI, "Rollout"}
+# What scales a workload: its bounds' names, and the lower one's default.
+_SCALERS = {
+    "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas", 1),
+    "ScaledObject": ("minReplicaCount", "maxReplicaCount", 0),
+}
 _MOST_S = 86_400
 
 
@@ -240,7 +248,7 @@ class KubernetesManifest(NamedTuple):
     """A manifest's settings; None where it has none.
 
     Attributes:
-        kind: Deployment or StatefulSet.
+        kind: Deployment or StatefulSet, as which its pods are replaced.
         replicas: How many pods.
         max_surge: A number or a percentage.
         max_unavailable: The same.
@@ -248,6 +256,7 @@ class KubernetesManifest(NamedTuple):
         partition: The StatefulSet's `rollingUpdate.partition`.
         grace: `terminationGracePeriodSeconds` as the longest time that a pod may take to stop, as a range.
         ready: The time that the readiness probe and `minReadySeconds` need once the consumer runs, as a range.
+        notes: What the manifest was taken for, and what of it is not played, a sentence each.
     """
 
     kind: str = "Deployment"
@@ -258,17 +267,24 @@ class KubernetesManifest(NamedTuple):
     partition: int = 0
     grace: str | None = None
     ready: str | None = None
+    notes: tuple[str, ...] = ()
 
 
-def read_manifest(documents: Sequence[object]) -> KubernetesManifest:
-    """The one Deployment or StatefulSet among a manifest's documents.
+def read_manifest(
+    documents: Sequence[object], workload: str | None = None, *, replicas: int | None = None
+) -> KubernetesManifest:
+    """One workload among a manifest's documents: a Deployment, a StatefulSet, Argo's Rollout, or Strimzi's Connect.
+
+    The replicas are within the bounds of a HorizontalPodAutoscaler or of KEDA's ScaledObject for it.
 
     Args:
         documents: Each as YAML or JSON has it; a `List` is looked into.
+        workload: Its name, or `KIND/NAME`, if there are several.
+        replicas: How many pods there are, whatever the manifest says.
 
     Raises:
-        PartwrightError: There is no manifest, or several; it is never rolled (`OnDelete`); a value is not one that
-            Kubernetes takes.
+        PartwrightError: There is no workload, or several; it is never rolled (`OnDelete`); it is a patch; a value is
+            not one that Kubernetes takes.
 
     Examples:
         >>> manifest = read_manifest([{"kind": "StatefulSet", "spec": {"replicas": 3, "template": {}}}])
@@ -278,45 +294,142 @@ def read_manifest(documents: Sequence[object]) -> KubernetesManifest:
         >>> probe = {"readinessProbe": {"periodSeconds": 5}}
         >>> pod = {"spec": {"terminationGracePeriodSeconds": 45, "containers": [probe]}}
         >>> read_manifest([{"kind": "Deployment", "spec": {"replicas": 4, "strategy": strategy, "template": pod}}])
-        KubernetesManifest(kind='Deployment', replicas=4, max_surge='25%', max_unavailable=0, recreate=False, partition=0, grace='0s..45s', ready='0s..5s')
+        KubernetesManifest(kind='Deployment', replicas=4, max_surge='25%', max_unavailable=0, recreate=False, partition=0, grace='0s..45s', ready='0s..5s', notes=('manifest: read as Deployment, 4 replicas',))
     """  # noqa: E501 - an example is one line
-    workloads = [each for document in documents for each in _items(document) if each.get("kind") in _KINDS]
-    if len(workloads) != 1:
-        count = f"{len(workloads)} Deployments and StatefulSets"
-        what = count if workloads else "no Deployment and no StatefulSet"
-        raise PartwrightError(f"the manifest has {what}: give one of them")
-    kind = str(workloads[0]["kind"])
-    spec = _object(workloads[0], "spec", kind)
-    update = _object(spec, "updateStrategy" if kind == "StatefulSet" else "strategy", "spec")
-    how = update.get("type", "RollingUpdate")
-    if how not in ("RollingUpdate", "Recreate")[: 2 if kind == "Deployment" else 1]:
-        raise PartwrightError(
-            f"a {kind} with the strategy {shown(how)} is not rolled by Kubernetes: take RollingUpdate"
-        )
-    rolling = _object(update, "rollingUpdate", "the strategy")
-    replicas = spec.get("replicas")
-    pod = _object(_object(spec, "template", "spec"), "spec", "template")
-    grace = pod.get("terminationGracePeriodSeconds")
+    everything = [each for document in documents for each in _items(document)]
+    own = _named_workload(everything, workload)
+    kind, spec = str(own["kind"]), _object(own, "spec", str(own["kind"]))
+    notes: list[str] = []
+    how, rolling = _strategy(kind, spec, notes)
+    template = _object(spec, "template", "spec")
+    pod = _object(template, "pod" if kind in _STRIMZI else "spec", "template")
+    grace = _value(pod, "terminationGracePeriodSeconds", None)
     if grace is not None:
         grace = f"0s..{whole(grace, 'terminationGracePeriodSeconds', 0, _MOST_S)}s"
+    if replicas is None:
+        replicas = _replicas(own, spec, everything, notes)
+    size = "" if replicas is None else f", {counted(replicas, 'replica')}"
     return KubernetesManifest(
-        kind,
-        None if replicas is None else whole(replicas, "the manifest's replicas", 0, 1_000_000),
+        "StatefulSet" if kind == "StatefulSet" or kind in _STRIMZI else "Deployment",
+        replicas,
         rolling.get("maxSurge"),
         rolling.get("maxUnavailable"),
         how == "Recreate",
-        whole(rolling.get("partition", 0), "rollingUpdate.partition", 0, 1_000_000),
+        whole(_value(rolling, "partition", 0), "rollingUpdate.partition", 0, 1_000_000),
         grace,
-        _ready(pod, spec),
+        _ready([spec] if kind in _STRIMZI else pod.get("containers"), spec),
+        (f"manifest: read as {_label(own)}{size}", *notes),
     )
 
 
 def _items(document: object) -> list[Fields]:
+    if isinstance(document, list) and any(isinstance(each, Mapping) and "op" in each for each in document):
+        raise PartwrightError(
+            "the manifest is a patch of Kustomize (JSON 6902): render it by kubectl kustomize DIR"
+        )
     if not isinstance(document, Mapping):
         return []
-    if document.get("kind") == "List" and isinstance(document.get("items"), list):
-        return [each for each in document["items"] if isinstance(each, Mapping)]
+    if str(document.get("kind")).endswith("List") and isinstance(document.get("items"), list):
+        return [each for item in document["items"] for each in _items(item)]
     return [document]
+
+
+def _named_workload(everything: Sequence[Fields], name: str | None) -> Fields:
+    """The workload of this name, or the only one."""
+    workloads = {_label(each): each for each in everything if each.get("kind") in _ROLLED}
+    label_of_name = (name or "").replace("/", " ").lower()
+    named = [
+        each
+        for label, each in workloads.items()
+        if label_of_name in {label.lower(), label.lower().split()[-1]}
+    ]
+    if name is not None and len(named) != 1:
+        raise PartwrightError(
+            f"{unknown(name, 'workload', workloads, 'the manifest')}: give --workload KIND/NAME"
+        )
+    if name is None and len(workloads) != 1:
+        if not workloads:
+            patch = next(
+                (each for each in everything if each.get("kind") in {"Kustomization", "Component"}), None
+            )
+            more = "" if patch is None else f", but a {patch['kind']}: render it by kubectl kustomize DIR"
+            raise PartwrightError(
+                f"the manifest has no {' and no '.join(_KINDS)}{more or ': give one of them'}"
+            )
+        raise PartwrightError(
+            f"the manifest has {len(workloads)} workloads, {enumeration([*workloads])}: name one with --workload"
+        )
+    own = named[0] if named else next(iter(workloads.values()))
+    if "$patch" in own or "$patch" in _object(own, "spec", str(own["kind"])):
+        raise PartwrightError(
+            f"{_label(own)} is a patch of Kustomize ($patch): render it by kubectl kustomize DIR"
+        )
+    return own
+
+
+def _label(workload: Fields) -> str:
+    """Its kind and, if it has one, its name."""
+    name = _object(workload, "metadata", str(workload["kind"])).get("name")
+    return f"{workload['kind']}{'' if name is None else f' {name}'}"
+
+
+def _strategy(kind: str, spec: Fields, notes: list[str]) -> tuple[object, Fields]:
+    """How a workload's pods are replaced, and the settings of that."""
+    if kind in _STRIMZI:
+        deployment = _object(_object(spec, "template", "spec"), "deployment", "template")
+        notes.append(
+            f"a {kind}'s pods keep their names and are replaced one by one, as by Strimzi from 0.39 on"
+        )
+        return _value(deployment, "deploymentStrategy", "RollingUpdate"), {}
+    update = _object(spec, "updateStrategy" if kind == "StatefulSet" else "strategy", "spec")
+    if kind == "Rollout":
+        if "blueGreen" in update:
+            raise PartwrightError(
+                "a Rollout with blueGreen is not rolled pod by pod: take canary, or a Deployment"
+            )
+        canary = _object(update, "canary", "strategy")
+        if canary.get("steps"):
+            notes.append("the Rollout's canary steps are not played: pods are replaced without a pause")
+        return "RollingUpdate", canary
+    how = _value(update, "type", "RollingUpdate")
+    if how not in ("RollingUpdate", "Recreate")[: 2 if kind == "Deployment" else 1]:
+        raise PartwrightError(
+            f"a {kind} with the strategy {shown(how)} is not rolled by Kubernetes: take RollingUpdate"
+        )
+    return how, _object(update, "rollingUpdate", "the strategy")
+
+
+def _replicas(own: Fields, spec: Fields, everything: Sequence[Fields], notes: list[str]) -> int | None:
+    """The replicas, within the bounds of what scales the workload in the same file."""
+    most = 1_000_000
+    own_count = _value(spec, "replicas", None)
+    replicas = None if own_count is None else whole(own_count, "the manifest's replicas", 0, most)
+    for each in everything:
+        if each.get("kind") not in _SCALERS:
+            continue
+        least_name, most_name, default = _SCALERS[str(each["kind"])]
+        bounds = _object(each, "spec", str(each["kind"]))
+        target = _object(bounds, "scaleTargetRef", "spec")
+        if target.get("name") != _object(own, "metadata", "workload").get("name"):
+            continue
+        if _value(target, "kind", "Deployment") != own["kind"]:
+            continue
+        low = whole(_value(bounds, least_name, default), least_name, 0, most)
+        high = whole(_value(bounds, most_name, most), most_name, low, most)
+        replicas = min(max(replicas or 0, low), high)
+        notes.append(f"replicas: {replicas}, by {least_name} and {most_name} of the {_label(each)}")
+    if replicas == 0:
+        raise PartwrightError(
+            f"{_label(own)} has 0 replicas, so that nothing rolls: say how many pods there are with --replicas",
+            field="replicas",
+        )
+    return replicas
+
+
+def _value(fields: Fields, name: str, default: Any) -> Any:
+    """A field, or its default, also where a template has left null."""
+    value = fields.get(name)
+    return default if value is None else value
 
 
 def _object(of: Fields, name: str, where: str) -> Fields:
@@ -326,20 +439,19 @@ def _object(of: Fields, name: str, where: str) -> Fields:
     return value or {}
 
 
-def _ready(pod: Fields, spec: Fields) -> str | None:
+def _ready(containers: object, spec: Fields) -> str | None:
     """A pod is available when all probes have succeeded as often as they must, and `minReadySeconds` have passed."""
-    containers = pod.get("containers")
     probes = [
         _object(each, "readinessProbe", "container")
         for each in (containers if isinstance(containers, list) else [])
         if isinstance(each, Mapping) and each.get("readinessProbe") is not None
     ]
-    least = whole(spec.get("minReadySeconds", 0), "minReadySeconds", 0, _MOST_S)
+    least = whole(_value(spec, "minReadySeconds", 0), "minReadySeconds", 0, _MOST_S)
     if not probes:
-        return f"{least}s" if "minReadySeconds" in spec else None
+        return None if spec.get("minReadySeconds") is None else f"{least}s"
     low = high = 0
     for probe in probes:
-        period = whole(probe.get("periodSeconds", 10), "periodSeconds", 1, _MOST_S)
-        times = whole(probe.get("successThreshold", 1), "successThreshold", 1, _MOST_S)
+        period = whole(_value(probe, "periodSeconds", 10), "periodSeconds", 1, _MOST_S)
+        times = whole(_value(probe, "successThreshold", 1), "successThreshold", 1, _MOST_S)
         low, high = max(low, (times - 1) * period), max(high, times * period)
     return f"{least + low}s..{least + high}s"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.cluster import Cluster
+    from partwright.cluster.pasted_cluster import PastedCluster
     from partwright.cluster.reassignment import Batch, Reassignment
     from partwright.cluster.reassignment.saved import CheckedPlan
     from partwright.kafka.connection import KafkaConfig
@@ -85,9 +86,11 @@ def command(
 ) -> None:
     """Brokers join or leave a cluster: which partitions move where, with the fewest moves that make it even.
 
-    SOURCE is a live Kafka (kafka://host:port) or the JSON of a cluster: brokers with their racks, and topics with each
-    partition's replicas. The plan makes replicas, leaders and, with --sizes, bytes as even as racks and --power let
-    them be. It says how few moves any plan needs, and what the loss of each broker and rack costs before and after it.
+    SOURCE is a live Kafka (kafka://host:port), the JSON of a cluster (brokers with their racks, and topics with each
+    partition's replicas), or what kafka-topics.sh --describe, kafka-log-dirs.sh --describe, kcat -L, kcat -L -J, rpk
+    cluster info -d or kafka-reassign-partitions.sh prints; - is stdin. The plan makes replicas, leaders and, with
+    --sizes, bytes as even as racks and --power let them be. It says how few moves any plan needs, and what the loss of
+    each broker and rack costs before and after it.
 
     --out writes the files that kafka-reassign-partitions.sh takes. --execute runs Kafka's own tool in Java, and then
     elects the preferred leaders. --plan DIR --execute takes a saved plan, refuses it if the cluster has changed since,
@@ -150,8 +153,9 @@ def _planned(source: str, connection: Connection, rate: int | None, **options: A
         name: None if options[name] is None else read(options[name], f"--{name.replace('_', '-')}")
         for name, read in _READERS.items()
     }
+    cluster, assumed = _cluster(source, connection)
     plan = reassign(
-        _cluster(source, connection),
+        cluster,
         options["topics"] or None,
         brokers=values["brokers"],
         add=values["add"] or (),
@@ -167,7 +171,7 @@ def _planned(source: str, connection: Connection, rate: int | None, **options: A
     )
     limits = {"max_replicas": options["max_replicas"], "max_seconds": options["max_seconds"]}
     batches = plan.batches(rate, max_bytes=values["max_bytes"], **limits)
-    return replace(plan, min_insync_replicas=options["min_insync"], parts=batches)
+    return replace(plan, min_insync_replicas=options["min_insync"], parts=batches, assumed=assumed)
 
 
 def _refuse_others(why: str, fitting: AbstractSet[str]) -> None:
@@ -189,14 +193,24 @@ def _unthrottle(config: KafkaConfig) -> Throttles:
     return throttles or Throttles({}, ())
 
 
-def _cluster(source: str, connection: Connection) -> Cluster:
-    from partwright.cluster import Cluster
+def _cluster(source: str, connection: Connection) -> PastedCluster:
+    from partwright.cluster.pasted_cluster import PastedCluster, read_pasted_cluster
 
-    if not is_topic(source):
-        return Cluster.from_dict(_json(source))
-    from partwright.kafka.reassign import live
+    if is_topic(source):
+        from partwright.kafka.reassign import live
 
-    return live(connection.config(_servers(source)))
+        return PastedCluster(live(connection.config(_servers(source))))
+    from partwright.cli.input.json import lines, named, read_json
+
+    text = "".join(lines(source))
+    try:
+        read = read_pasted_cluster(read_json(text) if text.lstrip().startswith("{") else text)
+    except PartwrightError as error:
+        raise error.within(named(source), path=source) from None
+    if not read.notes:
+        return read
+    back = "--out DIR writes plan.json, which kafka-reassign-partitions.sh takes, and rollback.json, the way back"
+    return read._replace(notes=(*read.notes, back))
 
 
 def _servers(source: str) -> str | None:
@@ -212,7 +226,7 @@ def _servers(source: str) -> str | None:
 
 def _sizes(file: str, source: str, connection: Connection) -> Mapping[str, object]:
     if file != "kafka":
-        return _json(file, begins_with_words=True)
+        return _json(file)
     if not is_topic(source):
         raise PartwrightError(
             f"--sizes kafka asks a live Kafka, and SOURCE is {source!r}: name a file of sizes"
@@ -257,17 +271,16 @@ def _run_saved(
     if executes:
         _execute(source, saved.before, saved.batches, saved.partitions_to_elect, rate, connection, timeout)
     else:
-        refuse_changed(saved.before, saved.moves, _cluster(source, connection))
+        refuse_changed(saved.before, saved.moves, _cluster(source, connection).cluster)
     return CheckedPlan(folder, saved, executes)
 
 
-def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]:
+def _json(file: str) -> Mapping[str, object]:
     from partwright.cli.input.json import lines, named, read_json
 
     text = list(lines(file))
-    if begins_with_words:
-        # Kafka's tool prints messages before its JSON.
-        text = text[next((at for at, line in enumerate(text) if line.startswith("{")), 0) :]
+    # Kafka's tool prints messages before its JSON.
+    text = text[next((at for at, line in enumerate(text) if line.startswith("{")), 0) :]
     try:
         value = read_json("".join(text))
     except PartwrightError as error:

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 @subscriptions_option
 @option(
     "--manifest FILE",
-    "The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
+    "The YAML (or .json) of a Deployment, StatefulSet, Rollout (Argo), KafkaConnect or KafkaMirrorMaker2 (Strimzi).",
 )
+@option("--workload NAME", "Which of several workloads in the manifest; also KIND/NAME.")
 @option("--kind K", "Deployment (the default) or StatefulSet.")
 @option("--replicas N", "The number of pods, each with one consumer.", type=int)
 @option("--max-surge N|P%", "Extra pods allowed during a roll (default: 25%).")
@@ -90,8 +91,9 @@ def command(
     names.
 
     Topics come from --topic, from a live topic (kafka://host:port/topic), or with --group from a live group, whose
-    members, their clients, assignor and subscriptions are read. --manifest reads a Deployment or StatefulSet; options
-    override it. T is a time (20s, 1m30s, 500ms), a range (20s..40s) or samples (18s,25s,31s).
+    members, their clients, assignor and subscriptions are read. --manifest reads a workload's replicas (within the
+    bounds of an autoscaler in the same file), strategy, grace period and readiness; options override it. T is a time
+    (20s, 1m30s, 500ms), a range (20s..40s) or samples (18s,25s,31s).
 
     \b
     Exit code: 0 played, 2 wrong use or bad input, 130 interrupted.
@@ -117,6 +119,8 @@ def command(
         raise PartwrightError(
             "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"
         )
+    if manifest is None and options["workload"] is not None:
+        raise PartwrightError("--workload names one of a manifest: give its --manifest")
     if manifest is not None:
         from partwright.cli.input.yaml_files import read_manifest_file
 

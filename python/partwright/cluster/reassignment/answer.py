@@ -80,6 +80,7 @@ class Reassignment(Answer):
         min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out; for counting
             losses.
         parts: The batches in which it is to be executed; empty if it was not cut into any.
+        assumed: What a tool's text was taken for, and what was assumed because it does not say it, a sentence each.
 
     Examples:
         >>> import partwright as pw
@@ -102,6 +103,7 @@ class Reassignment(Answer):
     byte_shares: Mapping[int, float] = field(default_factory=dict)
     min_insync_replicas: int | Mapping[str, int] = 1
     parts: tuple[Batch, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     DOCUMENT = "reassign"
 

@@ -77,8 +77,9 @@ class RolledPods:
         start: How long a pod takes from its creation until its consumer subscribes; 10 s by default.
         ready: How long from then until it is available; 10 s by default.
         grace: How long it takes from SIGTERM, at which its consumer closes, until it is gone; 2 s by default.
-        manifest: A Deployment or StatefulSet, as its YAML has it, or all documents of the file; the other fields
-            override it.
+        manifest: A Deployment, a StatefulSet, Argo's Rollout or Strimzi's KafkaConnect or KafkaMirrorMaker2, as its
+            YAML has it, or all documents of the file; the other fields override it.
+        workload: Which of several workloads in the manifest, by its name or `KIND/NAME`.
     """
 
     replicas: int | None = None
@@ -89,6 +90,7 @@ class RolledPods:
     ready: object = None
     grace: object = None
     manifest: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
+    workload: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +175,9 @@ def rollout(
     manifest = KubernetesManifest()
     if rolled.manifest is not None:
         documents = [rolled.manifest] if isinstance(rolled.manifest, Mapping) else rolled.manifest
-        manifest = read_manifest(documents)
+        manifest = read_manifest(documents, rolled.workload, replicas=rolled.replicas)
     workload = _workload(manifest, rolled)
-    assumed: list[str] = []
+    assumed = [*manifest.notes]
     times = _times(manifest, assumed, rolled, consumers)
     of_pods = _clients(consumers.client, workload.replicas)
     clients = tuple(dict.fromkeys(of_pods))
