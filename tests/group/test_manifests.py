@@ -65,7 +65,7 @@ def test_one_of_several_is_named_by_the_command(command: Command, refusal: Refus
     for name in ("consumer", "Deployment/consumer", "deployment/Consumer"):
         code, out, _ = command(*words, "--workload", name, "--json")
         assert (code, "manifest: read as Deployment consumer, 6 replicas" in out.decode()) == (0, True)
-    assert "there is no workload 'consume' in the manifest: did you mean" in refusal(
+    assert "there is no workload 'consume' in the manifest: there are Deployment api" in refusal(
         *words, "--workload", "consume"
     )
     assert "--workload names one of a manifest" in refusal(
