@@ -17,6 +17,7 @@ import partwright as pw
 from partwright.assignors.pasted_group import read_pasted, read_topics
 
 TEXTS = Path(__file__).parent / "consumer_groups"
+EXAMPLES = str(TEXTS.parent / "assign_examples.json")
 TOPICS = {"orders": 5, "users": 3, "a.b-c_d": 2}
 HEADER = "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT\n"
 
@@ -88,9 +89,9 @@ def test_old_tools_put_partitions_into_parentheses() -> None:
         ("", "this is not the text of kafka-consumer-groups.sh --describe or rpk group describe: it has no"),
         ("Error: Consumer group 'g' does not exist.\n", "this is not the text of kafka-consumer-groups.sh"),
         (HEADER, "the group has no members: there is nobody to assign anything to"),
-        ("GROUP TOPIC PARTITION NEW-OFFSET\ng t 0 7", "line 1: this is the text of kafka-consumer-groups.sh --reset-offsets"),
-        ("\nGROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS\ng c /h c 1", "line 2: there is no column ASSIGNMENT: ask kafka-consumer-groups.sh with"),
-        (HEADER + "g     c-1         /h   c         1           t:0", "the text has partition 0 of 't', and --topics has no 't'"),
+        ("GROUP TOPIC PARTITION NEW-OFFSET\ng t 0 7", "line 1: this is the text of kafka-consumer-groups"),
+        ("\nGROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS\ng c /h c 1", "line 2: there is no column ASSIGNMENT"),
+        (HEADER + "g     c-1         /h   c         1           t:0", "the text has partition 0 of 't', and --topics"),
         (HEADER + "g     c-1         /h   c         1           orders", "line 2: 'orders' is not an assignment"),
         (HEADER + "group-1 c-1 c 1 orders:0", "line 2: there is no host, such as /10.0.0.17: paste whole lines"),
         (
@@ -150,7 +151,7 @@ def test_the_command_takes_the_tools_text() -> None:
     [
         (("f", "--topics", "t=1", "--jsonl"), "--jsonl is for groups in JSON: a live Kafka or a tool's text has one"),
         (("f", "--topics", "t=1", "--group", "g"), "'f' cannot be read: No such file or directory"),
-        ((str(TEXTS.parent / "assign_examples.json"), "--group", "g"), "--group names a group of a live Kafka, kafka://host:port, or of a tool's text"),
+        ((EXAMPLES, "--group", "g"), "--group names a group of a live Kafka, kafka://host:port, or of a tool's text"),
         (("kafka://h:1",), "'kafka://h:1' has many groups: name one with --group"),
         (("kafka://h:1", "--topics", "t=1"), "'kafka://h:1' knows how many partitions its topics have: leave out"),
         (("kafka://h:1/t", "--group", "g"), "'kafka://h:1/t' names a topic, and a group reads several: write"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Refusal = Callable[..., str]
 
 TEXTS = Path(__file__).parent / "pastes"
+FIRST = (1, (1, 2))
 ORDERS = [(1, (1, 2)), (2, (2, 1)), (2, (2, 1)), (1, (1, 2)), (2, (2, 1))]
 USERS = [(2, (2, 1)), (1, (1, 2)), (2, (2, 1))]
 RPK = {"orders": [(1, (1, 0)), (2, (2, 1)), (0, (0, 2))], "users": [(2, (2, 0))]}
@@ -52,7 +53,7 @@ def placed(cluster: Cluster) -> dict[str, list[tuple[int | None, tuple[int, ...]
         ("kcat-1.7.1.txt", "kcat -L", {"orders": ORDERS, "users": USERS}),
         ("kcat-1.7.1.json", "kcat -L -J", {"orders": ORDERS, "users": USERS}),
         ("generate-4.3.1.txt", "Kafka's reassignment JSON", {"orders": ORDERS, "users": USERS}),
-        ("log-dirs-4.3.1.txt", "kafka-log-dirs.sh --describe", {"orders": [(1, (1, 2))] * 5, "users": [(1, (1, 2))] * 3}),
+        ("log-dirs-4.3.1.txt", "kafka-log-dirs.sh --describe", {"orders": [FIRST] * 5, "users": [FIRST] * 3}),
         ("rpk-detailed-25.txt", "rpk cluster info -d", RPK),
         ("rpk-25.json", "rpk cluster info --format json", RPK),
         (
@@ -88,7 +89,7 @@ def test_racks_are_those_of_rpk() -> None:
     assert [each.rack for each in read_pasted_cluster(text("rpk-25.json")).cluster.brokers] == ["a", "b", "c"]
 
 
-def test_a_part_of_a_topic_is_planned_alone(tmp_path: Path) -> None:
+def test_a_part_of_a_topic_is_planned_alone() -> None:
     """As in the JSON that people write by hand, whose partitions have holes."""
     cluster, notes = read_pasted_cluster(REASSIGNMENT)
     assert [(each.id, each.leader, each.replicas) for each in cluster.partitions("a")] == [
@@ -135,8 +136,8 @@ WRONG = {
     ),
     "cut kcat": (text("kcat-1.7.1.txt")[:-20], "is cut: paste whole lines"),
     "cut rpk": (text("rpk-detailed-25.txt").rstrip()[:-2], "is cut: paste whole lines"),
-    "two tools": (text("topics-4.3.1.txt") + text("kcat-1.7.1.txt"), "this is of kafka-topics.sh --describe and of kcat -L"),
-    "topics to move": ('{"topics": [{"topic": "t"}], "version": 1}', "this lists topics for kafka-reassign-partitions.sh"),
+    "two tools": (text("topics-4.3.1.txt") + text("kcat-1.7.1.txt"), "this is of kafka-topics.sh --describe and"),
+    "topics to move": ('{"topics": [{"topic": "t"}], "version": 1}', "this lists topics for kafka-reassign-"),
     "election": ('{"partitions": [{"topic": "t", "partition": 0}]}', "partition 0 of topic 't' has no replicas: take"),
     "cut JSON": (text("generate-4.3.1.txt")[:200], "line 2: this is not JSON"),
     "cut fields": ('{"topics": [{"topic": "t", "partitions": [{"partition": 0}]}]}', "is not complete ('leader')"),

@@ -1,7 +1,7 @@
 """Kubernetes manifests as people have them: several workloads, lists, charts' output, autoscalers, operators' kinds.
 
-The kinds' fields are those of Kubernetes 1.31, KEDA 2 (`keda.sh/v1alpha1`), Argo Rollouts 1 (`argoproj.io/v1alpha1`) and
-Strimzi 0.39 to 0.45 (`kafka.strimzi.io/v1beta2`).
+The kinds' fields are those of Kubernetes 1.31, KEDA 2 (`keda.sh/v1alpha1`), Argo Rollouts 1 (`argoproj.io/v1alpha1`)
+and Strimzi 0.39 to 0.45 (`kafka.strimzi.io/v1beta2`).
 """
 
 from __future__ import annotations

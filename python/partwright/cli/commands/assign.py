@@ -64,7 +64,11 @@ _ALONE = {
 @click.argument("file", required=False)
 @heading("What to read")
 @flag("--jsonl", "FILE has one group per line, and each answer is one line.")
-@option("--group G", "A live group, when FILE is kafka://host:port.", "group_id")
+@option(
+    "--group G",
+    "A live group, when FILE is kafka://host:port, or one of several in a tool's text.",
+    "group_id",
+)
 @option(
     "--topics T=N,...",
     "The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
@@ -135,13 +139,13 @@ def command(
     --json.
 
     A real group comes from a live Kafka, kafka://host:port with --group, or from pasted text: what
-    kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or rpk group describe G, even
-    if its blanks were collapsed. Each member owns what it reads there. --topics says how many partitions topics have,
-    if they have more than the text shows. Neither such a text nor a live group of KIP-848 has subscriptions: if no
-    member reads topics of two sets, nor two members with one client ID (other than a library's default, such as
-    rdkafka), each is assumed to subscribe to its own set; otherwise all to all. The answer says what was assumed, and
-    --subscriptions corrects it: member=topic,topic, or a file with such
-    lines or with a JSON object of lists.
+    kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or another tool
+    (docs/pastes.md), even if its blanks were collapsed. --group names one of several groups in a text. Each member owns
+    what it reads there. --topics says how many partitions topics have, if they have more than the text shows. Neither
+    such a text nor a live group of KIP-848 has subscriptions: if no member reads topics of two sets, nor two members
+    with one client ID (other than a library's default, such as rdkafka), each is assumed to subscribe to its own set;
+    otherwise all to all. The answer says what was assumed, and --subscriptions corrects it: member=topic,topic, or a
+    file with such lines or with a JSON object of lists.
 
     --compare prints what each of today's assignors, the client's four and the broker's two, would give the group
     instead: how many partitions members have, how unevenly each topic is spread, how many partitions move, how many
@@ -157,8 +161,8 @@ def command(
     prints what happens step by step when members are replaced by those of another client.
 
     --explain describes the group as it is: how many partitions each member reads, what a rebalance would move now, what
-    one more or one fewer member would move, and why some members read more than others. It needs the group's assignor,
-    which a live group and rpk name.
+    one more or one fewer member would move, and why some members read more than others. It needs the group's assignor;
+    for a text that names none, the default of its client counts.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
