@@ -1,6 +1,14 @@
-"""Text from outside, made harmless for a terminal, a page and a log: nothing in it is hidden, and nothing acts."""
+"""Text from outside, made harmless for a terminal, a page and a log (nothing in it is hidden, nothing acts); and pasted lines."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# Colours of a terminal, marks of a quotation and of a file's start; what encloses code, and the rule of a table.
+_NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|^(?:> ?)+|^\ufeff")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_RULE = re.compile(r"[|:\s-]*-{2}[|:\s-]*")
 
 
 def plain(text: object) -> str:
@@ -33,3 +41,16 @@ def _visible(character: str) -> str:
         return character
     code = ord(character)
     return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
+def paste_lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""The lines of a paste with their numbers, without what a chat, a browser or a terminal put around them.
+
+    Examples:
+        >>> list(paste_lines("```\n> GROUP\r\n|---|\n"))
+        [(1, ''), (2, 'GROUP')]
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = _NOISE.sub("", line).replace("\u00a0", " ").rstrip()
+        if not _RULE.fullmatch(plain):
+            yield number, "" if _FENCE.match(plain) else plain

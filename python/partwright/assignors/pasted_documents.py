@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from partwright._check import Json, listed, number, shown
+from partwright._text import paste_lines
 from partwright.assignors.described_group import DescribedGroup
-from partwright.assignors.pasted_tables import paste_lines
 from partwright.errors import PartwrightError
 
 _PROTOCOL = re.compile(r"\s*Protocol:\s*(\S*)")

@@ -193,7 +193,13 @@ def _add(group: DescribedGroup, table: ToolTable, row: Mapping[str, str], number
     if is_member:
         group.add(name, client_id, row.get("GROUP-INSTANCE-ID", ""))
         group.is_modern |= row.get("CURRENT-EPOCH", "-") not in NOTHING
-    for each, partitions in _owned(row.get("ASSIGNMENT", ""), number).items():
+    assignment = row.get("ASSIGNMENT", "")
+    if table.tool.startswith("AKHQ") and not re.search(r"\s", assignment or " "):
+        raise PartwrightError(
+            f"line {number}: {shown(assignment)} runs a topic and its partitions together, as a copy of AKHQ's page "
+            "does: save /api/CLUSTER/group/GROUP/members of AKHQ, whose JSON is read"
+        )
+    for each, partitions in _owned(assignment, number).items():
         group.read(name, each, partitions)
     if topic not in NOTHING and "PARTITION" in row:
         group.read(name if is_member else None, topic, [int(row["PARTITION"])])

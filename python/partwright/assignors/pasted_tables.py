@@ -8,10 +8,11 @@ quotation marks and messages around a table are passed over. A table of Markdown
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from partwright._check import shown
+from partwright._text import paste_lines
 from partwright.errors import PartwrightError
 
 KAFKA = "kafka-consumer-groups.sh --describe"
@@ -65,8 +66,6 @@ _TWO_WORDS = re.compile(
     r"(?i)\b(?:consumer id|messages behind|consumer lag|assigned member|log end offset|current offset|end offset|"
     r"group offset|coordinator \(id\))"
 )
-_NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|^(?:> ?)+|^\ufeff")
-_FENCE = re.compile(r"\s*(?:```|~~~)|[|:\s-]*-{2}[|:\s-]*$")
 _PROMPT = re.compile(r"(?:\S+ ){0,3}?\S*[#$%\u276f\u279c](?:\s|$)|PS .*>|[A-Z]:\\[^>]*>")
 _MESSAGE = re.compile(r"(?:Note|Warning|Error|WARN|INFO)\b|\[\d{4}-|Consumer group '")
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -101,19 +100,6 @@ class ToolTable(NamedTuple):
     topic: str
     summary: dict[str, str]
     rows: list[Row]
-
-
-def paste_lines(text: str) -> Iterator[tuple[int, str]]:
-    r"""The lines of a paste with their numbers, without what a chat or a terminal put around them.
-
-    Examples:
-        >>> list(paste_lines("```\n> GROUP\r\n"))
-        [(1, ''), (2, 'GROUP')]
-    """
-    for number, line in enumerate(text.splitlines(), 1):
-        plain = _NOISE.sub("", line).replace("\u00a0", " ").rstrip()
-        if not _FENCE.match(plain) or plain.lstrip().startswith(("`", "~")):
-            yield number, "" if _FENCE.match(plain) else plain
 
 
 def other_paste(text: str) -> str | None:
@@ -238,7 +224,7 @@ def _row(line: str, table: ToolTable, starts: Sequence[int], number: int) -> dic
     if table.tool.startswith(KAFKA) and "HOST" in row:
         if not row.get("CONSUMER-ID"):
             raise _cut(number)
-        if row["HOST"] not in NOTHING and "/" not in row["HOST"]:
+        if row["CONSUMER-ID"] not in NOTHING and "/" not in row["HOST"]:
             raise PartwrightError(f"line {number}: {_NO_HOST}")
     return row
 

@@ -14,69 +14,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from partwright._check import Json, counted, listed, number, shown
-from partwright.cluster.brokers import Broker, Partition
+from partwright._check import Json, counted, listed, shown
+from partwright._text import paste_lines
 from partwright.cluster.metadata import Cluster
 from partwright.errors import PartwrightError
 
 _LED_BY_FIRST = "leaders are not in it: the first replica of each partition counts as its leader"
 _IN_ORDER = ", and replicas stand in the order of their brokers' ids"
-_NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|^(?:> ?)+|^\ufeff")
-_NO_LEADER = {"none", "-1", "N/A", ""}
-
-
-class PastedCluster(NamedTuple):
-    """A cluster from a tool's text.
-
-    Attributes:
-        cluster: It, strict unless the text has a part of a topic.
-        notes: What the text was taken for, and what was assumed because it does not say it, a sentence each.
-    """
-
-    cluster: Cluster
-    notes: tuple[str, ...] = ()
-
-
-class _PlacedPartition(NamedTuple):
-    """A partition's place: its topic and number, leader, replicas, and replicas in sync."""
-
-    topic: str
-    partition: int
-    leader: int | None
-    replicas: tuple[int, ...]
-    in_sync: tuple[int, ...] = ()
-
-
-class _Lines(NamedTuple):
-    """How a tool prints partitions: a line for each, perhaps below its topic, and perhaps its brokers before.
-
-    Attributes:
-        tool: The command.
-        partition: Its groups are `p`, `leader`, `replicas`, perhaps `topic` and `isr`.
-        begins: What a partition's line begins with, whether it is whole or not.
-        topic: The line of a topic, with its name and number of partitions.
-        broker: The line of a broker, with its id and perhaps its rack.
-    """
-
-    tool: str
-    partition: re.Pattern[str]
-    begins: re.Pattern[str]
-    topic: re.Pattern[str]
-    broker: re.Pattern[str]
-
-
 _IDS = r"(?P<replicas>[\d,]+)"
 _OF_TOPICS = (
     rf"\s*Topic: ?(?P<topic>\S+)\s+Partition: ?(?P<p>\d+)\s+Leader: ?(?P<leader>\S+)\s+Replicas: ?{_IDS}"
 )
 _OF_KCAT = rf"\s*partition (?P<p>\d+), leader (?P<leader>-?\d+), replicas: {_IDS}"
 _OF_RPK = r"\s*(?P<p>\d+)\s+(?P<leader>-?\d+)\s+(?:-?\d+\s+)?\[(?P<replicas>[\d ]+)\].*(?P<isr>)"
-# The tool; a partition's line, and its beginning; a topic's line; a broker's.
-_TOOLS = [
-    _Lines(tool, *map(re.compile, patterns))
+_RPK = "rpk cluster info -d"
+# By tool: a partition's line, and its beginning; a topic's, with its number of partitions; a broker's, with its rack.
+_TOOLS = {
+    tool: [*map(re.compile, patterns)]
     for tool, *patterns in (
         (
             "kafka-topics.sh --describe",
@@ -93,14 +50,29 @@ _TOOLS = [
             r"\s*broker (\d+) at \S+()(?: \(controller\))?",
         ),
         (
-            "rpk cluster info -d",
+            _RPK,
             _OF_RPK,
             r"\s*\d+\s+-?\d+\s",
             r"(\S+?)(?: \(internal\))?, (\d+) partitions.*",
             r"(\d+)\*?\s+\S*[a-zA-Z.:]\S*\s+\d+\s*(\S*)",
         ),
     )
-]
+}
+
+# The names of topics, with an object for each of their partitions, as `Cluster.from_dict` takes it.
+_Partitions = Iterable[tuple[str, Json]]
+
+
+class PastedCluster(NamedTuple):
+    """A cluster from a tool's text.
+
+    Attributes:
+        cluster: It, strict unless the text has a part of a topic.
+        notes: What the text was taken for, and what was assumed because it does not say it, a sentence each.
+    """
+
+    cluster: Cluster
+    notes: tuple[str, ...] = ()
 
 
 def is_tools_text(text: str) -> bool:
@@ -110,8 +82,8 @@ def is_tools_text(text: str) -> bool:
         >>> is_tools_text("no such thing"), is_tools_text('Current partition replica assignment\n{"version":1}')
         (False, True)
     """
-    lines = [_NOISE.sub("", line).rstrip() for line in text.splitlines()]
-    if any(tool.partition.fullmatch(line) for tool in _TOOLS for line in lines):
+    lines = [line for _, line in paste_lines(text)]
+    if any(partition.fullmatch(line) for partition, *_ in _TOOLS.values() for line in lines):
         return True
     return not text.lstrip().startswith("{") and any(line.startswith("{") for line in lines)
 
@@ -124,7 +96,7 @@ def read_pasted_cluster(text: str | Mapping[str, Any]) -> PastedCluster:
     """
     if not isinstance(text, str):
         return _of_document(text)
-    lines = [_NOISE.sub("", line).rstrip() for line in text.splitlines()]
+    lines = [line for _, line in paste_lines(text)]
     start = next((at for at, line in enumerate(lines) if line.lstrip().startswith("{")), None)
     if start is not None:
         try:
@@ -132,134 +104,116 @@ def read_pasted_cluster(text: str | Mapping[str, Any]) -> PastedCluster:
         except (ValueError, RecursionError) as error:
             raise PartwrightError(f"line {start + 1}: this is not JSON: {error}") from None
         return _of_document(value)
-    tools = [tool for tool in _TOOLS if any(map(tool.partition.fullmatch, lines))]
+    tools = [tool for tool, (partition, *_) in _TOOLS.items() if any(map(partition.fullmatch, lines))]
     if len(tools) > 1:
-        raise PartwrightError(f"this is of {tools[0].tool} and of {tools[1].tool}: give one of them")
+        raise PartwrightError(f"this is of {tools[0]} and of {tools[1]}: give one of them")
     if not tools:
         if any(line.split() == ["NAME", "PARTITIONS", "REPLICAS"] for line in lines):
-            raise PartwrightError("rpk cluster info names no replicas: take rpk cluster info -d")
+            raise PartwrightError(f"rpk cluster info names no replicas: take {_RPK}")
         raise PartwrightError(
             "this is neither JSON nor the text of kafka-topics.sh --describe, kafka-log-dirs.sh --describe, kcat -L or "
-            "rpk cluster info -d"
+            f"{_RPK}"
         )
-    return _of_lines(lines, tools[0])
+    return _of_lines(text, tools[0])
 
 
-def _of_lines(lines: list[str], tool: _Lines) -> PastedCluster:
-    placed: list[_PlacedPartition] = []
+def _of_lines(text: str, tool: str) -> PastedCluster:
+    partition, begins, of_topic, of_broker = _TOOLS[tool]
+    partitions: list[tuple[str, Json]] = []
     counts: dict[str, tuple[int, int]] = {}
     racks: dict[int, str] = {}
     topic = ""
-    for at, line in enumerate(lines, 1):
-        if one := tool.partition.fullmatch(line):
+    for at, line in paste_lines(text):
+        if one := partition.fullmatch(line):
             topic = one.groupdict().get("topic") or topic
-            leader = (
-                None if one["leader"] in _NO_LEADER else number(int(one["leader"]), f"line {at}: the leader")
-            )
-            ids, in_sync = (tuple(map(int, re.findall(r"\d+", one[name]))) for name in ("replicas", "isr"))
-            placed.append(_PlacedPartition(topic, int(one["p"]), leader, ids, in_sync))
-        elif one := tool.topic.fullmatch(line):
+            leader = int(one["leader"]) if one["leader"].isdecimal() else None
+            ids, in_sync = ([*map(int, re.findall(r"\d+", one[name]))] for name in ("replicas", "isr"))
+            if tool == _RPK:
+                ids.sort(key=lambda each: each != leader)
+            own = {"id": int(one["p"]), "leader": leader, "replicas": ids, "isr": in_sync}
+            partitions.append((topic, own))
+        elif one := of_topic.fullmatch(line):
             topic = one[1]
             counts[topic] = int(one[2]), at
-        elif one := tool.broker.fullmatch(line):
+        elif one := of_broker.fullmatch(line):
             racks[int(one[1])] = one[2]
-        elif tool.begins.match(line):
+        elif begins.match(line):
             raise PartwrightError(f"line {at}: {shown(line.strip())} is cut: paste whole lines")
     for name, (count, at) in counts.items():
-        seen = sum(each.topic == name for each in placed)
-        if seen != count:
+        listed_ones = sum(each == name for each, _ in partitions)
+        if listed_ones != count:
             raise PartwrightError(
-                f"line {at}: topic {shown(name)} has {counted(count, 'partition')}, and {seen} of them are listed: "
-                "paste all"
+                f"line {at}: topic {shown(name)} has {counted(count, 'partition')}, and {listed_ones} of them are "
+                "listed: paste all"
             )
-    if tool is not _TOOLS[-1]:
-        return _pasted(tool.tool, placed, racks)
-    # rpk sorts replicas.
-    leading = [each._replace(replicas=_leader_first(each)) for each in placed]
-    return _pasted(
-        tool.tool, leading, racks, "rpk sorts replicas: today's leader counts as the preferred one"
-    )
-
-
-def _leader_first(placed: _PlacedPartition) -> tuple[int, ...]:
-    return tuple(sorted(placed.replicas, key=lambda each: each != placed.leader))
+    assumed = ["rpk sorts replicas: today's leader counts as the preferred one"] if tool == _RPK else []
+    return _pasted(tool, partitions, racks, *assumed)
 
 
 def _of_document(value: object) -> PastedCluster:
     """A cluster from JSON: our own, or that of one of the tools."""
-    fields = value if isinstance(value, Mapping) else {}
+    fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     topics, brokers = fields.get("topics"), fields.get("brokers")
-    hosts = [dict(each) for each in brokers if isinstance(each, Mapping)] if isinstance(brokers, list) else []
+    hosts = [each for each in brokers if isinstance(each, Mapping)] if isinstance(brokers, list) else []
     try:
         if isinstance(topics, list) and topics:
-            if not any("partitions" in each for each in topics):
-                raise PartwrightError(
-                    "this lists topics for kafka-reassign-partitions.sh --generate: take the assignment that it prints"
-                )
             tool = "rpk cluster info --format json" if "cluster_name" in fields else "kcat -L -J"
-            return _pasted(tool, _of_topics(topics), {each["id"]: each.get("rack") or "" for each in hosts})
+            partitions = [
+                (topic.get("topic") or topic["name"], _partition(each))
+                for topic in topics
+                for each in topic["partitions"]
+            ]
+            return _pasted(tool, partitions, {each["id"]: each.get("rack") or "" for each in hosts})
         if "partitions" in fields:
-            return _pasted("Kafka's reassignment JSON", _of_reassignment(fields), {}, _LED_BY_FIRST)
+            return _led_by_first("Kafka's reassignment JSON", listed(fields["partitions"], "partitions"))
         if any("logDirs" in each for each in hosts):
-            racks = {each["broker"]: "" for each in hosts}
-            return _pasted(
-                "kafka-log-dirs.sh --describe", _of_log_dirs(hosts), racks, _LED_BY_FIRST + _IN_ORDER
-            )
+            replicas: dict[tuple[str, int], list[int]] = {}
+            for broker in sorted(hosts, key=lambda each: int(each["broker"])):
+                for each in (one for folder in broker["logDirs"] for one in folder["partitions"]):
+                    topic, _, partition = each["partition"].rpartition("-")
+                    if not each.get("isFuture"):
+                        replicas.setdefault((topic, int(partition)), []).append(broker["broker"])
+            rows = [
+                {"topic": topic, "partition": at, "replicas": ids}
+                for (topic, at), ids in sorted(replicas.items())
+            ]
+            return _led_by_first("kafka-log-dirs.sh --describe", rows, _IN_ORDER)
     except (KeyError, TypeError, AttributeError) as error:
         raise PartwrightError(
-            f"the JSON of this cluster is not complete ({error}): paste all of it"
+            f"this JSON does not say where partitions are, without {error}: paste all of it, or the assignment that "
+            "kafka-reassign-partitions.sh --generate prints"
         ) from None
     return PastedCluster(Cluster.from_dict(value))  # type: ignore[arg-type] # it checks the value itself
 
 
-def _of_topics(topics: Iterable[Json]) -> Iterator[_PlacedPartition]:
-    for topic in topics:
-        for each in topic["partitions"]:
-            leader = None if each["leader"] < 0 else each["leader"]
-            ids = [
-                tuple(one["id"] if isinstance(one, Mapping) else one for one in each.get(name) or ())
-                for name in ("replicas", "isrs")
-            ]
-            yield _PlacedPartition(topic.get("topic") or topic["name"], each["partition"], leader, *ids)
+def _led_by_first(tool: str, rows: Iterable[Json], more: str = "") -> PastedCluster:
+    partitions = [
+        (row["topic"], _partition({**row, "leader": next(iter(row["replicas"]), -1)})) for row in rows
+    ]
+    return _pasted(tool, partitions, {}, _LED_BY_FIRST + more)
 
 
-def _of_reassignment(fields: Mapping[str, Any]) -> Iterator[_PlacedPartition]:
-    for each in listed(fields["partitions"], "partitions"):
-        if "replicas" not in each:
-            raise PartwrightError(
-                f"the partition {shown(each.get('partition'))} of topic {shown(each.get('topic'))} has no replicas: "
-                "take the assignment that kafka-reassign-partitions.sh --generate prints"
-            )
-        ids = listed(each["replicas"], "replicas", int)
-        yield _PlacedPartition(each["topic"], each["partition"], next(iter(ids), None), ids)
+def _partition(row: Json) -> Json:
+    """A partition, from the fields that tools give it."""
+    replicas, in_sync = (
+        [one["id"] if isinstance(one, Mapping) else one for one in each or ()]
+        for each in (row["replicas"], row.get("isrs"))
+    )
+    leader = None if row["leader"] in (None, -1) else row["leader"]
+    return {"id": row["partition"], "leader": leader, "replicas": replicas, "isr": in_sync}
 
 
-def _of_log_dirs(brokers: Iterable[Json]) -> Iterator[_PlacedPartition]:
-    replicas: dict[tuple[str, int], list[int]] = {}
-    for broker in sorted(brokers, key=lambda each: int(each["broker"])):
-        for folder in broker["logDirs"]:
-            for each in folder["partitions"]:
-                topic, _, partition = str(each["partition"]).rpartition("-")
-                if not each.get("isFuture"):
-                    replicas.setdefault((topic, int(partition)), []).append(broker["broker"])
-    for (topic, number_), ids in sorted(replicas.items()):
-        yield _PlacedPartition(topic, number_, ids[0], tuple(ids))
-
-
-def _pasted(
-    tool: str, placed: Iterable[_PlacedPartition], racks: Mapping[int, str], *assumed: str
-) -> PastedCluster:
-    topics: dict[str, list[Partition]] = {}
-    ids = set(racks)
-    for each in placed:
-        if not racks or tool.startswith("kafka-log-dirs"):
-            ids |= {*each.replicas}
-        own = Partition(each.partition, each.leader, each.replicas, each.in_sync)
-        topics.setdefault(each.topic, []).append(own)
-    is_whole = all(max(each.id for each in own) < len(own) for own in topics.values())
-    brokers = [Broker(each, rack=racks.get(each) or None) for each in sorted(ids)]
-    cluster = Cluster(brokers, topics, strict=is_whole)
-    count = counted(sum(map(len, topics.values())), "partition")
-    size = f"{count} of {counted(len(topics), 'topic')} on {counted(len(brokers), 'broker')}"
+def _pasted(tool: str, partitions: _Partitions, racks: Mapping[int, str], *assumed: str) -> PastedCluster:
+    """A cluster, with the brokers that the text lists, or else those that have replicas."""
+    topics: dict[str, list[Json]] = {}
+    for topic, own in partitions:
+        topics.setdefault(topic, []).append(own)
+    everything = [own for those in topics.values() for own in those]
+    ids = racks or dict.fromkeys(each for own in everything for each in own["replicas"])
+    brokers = [{"id": each, "rack": racks.get(each) or None} for each in sorted(ids)]
+    is_whole = all({own["id"] for own in those} == {*range(len(those))} for those in topics.values())
+    cluster = Cluster.from_dict({"brokers": brokers, "topics": topics}, strict=is_whole)
+    size = f"{counted(len(everything), 'partition')} of {counted(len(topics), 'topic')}"
     without = "" if any(racks.values()) else ", without racks"
-    return PastedCluster(cluster, (f"read as {tool}: {size}{without}", *assumed))
+    read = f"read as {tool}: {size} on {counted(len(brokers), 'broker')}{without}"
+    return PastedCluster(cluster, (read, *assumed))

@@ -202,16 +202,10 @@ def command(
             )
         _print_each(file, assignor, leader, output)
         return
+    others = first_given(values | {"--explain": False, _MINE: is_mine})
+    flags = {"says_clients": not is_compared, "assumes_assignor": others is None}
     group = (
-        _group(
-            file,
-            topics,
-            group_id,
-            subscriptions,
-            connection,
-            says_clients=not is_compared,
-            assumes_assignor=first_given(values | {"--explain": False, _MINE: is_mine}) is None,
-        )
+        _group(file, topics, group_id, subscriptions, connection, flags)
         if members is None
         else _typed_group(members, topics)
     )
@@ -303,9 +297,7 @@ def _group(
     group_id: str | None,
     subscriptions: tuple[str, ...],
     connection: Connection,
-    *,
-    says_clients: bool,
-    assumes_assignor: bool,
+    flags: dict[str, bool],
 ) -> RealGroup:
     """The group, as the file has it or from a tool's text or a live Kafka, with what was assumed."""
     from partwright.assignors.pasted_group import is_pasted
@@ -314,19 +306,10 @@ def _group(
         raise PartwrightError("stdin is the group: give --subscriptions another file")
     known = read_subscriptions(subscriptions)
     text = "" if is_topic(file) else "".join(lines(file))
+    documented = None if is_topic(file) else tools_group(file, text)
     is_json = text.lstrip("\ufeff \r\n\t").startswith(("{", "["))
-    is_text = tools_group(file, text) is not None or (not is_json and is_pasted(text))
-    if is_text or is_topic(file) or topics is not None:
-        return real_group(
-            file,
-            text,
-            topics,
-            group_id,
-            connection,
-            known,
-            says_clients=says_clients,
-            assumes_assignor=assumes_assignor,
-        )
+    if documented or is_topic(file) or topics is not None or (not is_json and is_pasted(text)):
+        return real_group(file, documented or text, topics, group_id, connection, known, **flags)
     if group_id is not None:
         raise PartwrightError(
             f"--group names a group of a live Kafka, kafka://host:port, or of a tool's text, and {file!r} is neither",

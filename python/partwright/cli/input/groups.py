@@ -159,7 +159,7 @@ class RealGroup(NamedTuple):
 
 def real_group(
     file: str,
-    text: str,
+    text: str | tuple[str, DescribedGroup],
     topics: str | None,
     group_id: str | None,
     connection: Connection,
@@ -172,7 +172,7 @@ def real_group(
 
     Args:
         file: The command's argument.
-        text: The file's text, if it is a file.
+        text: The file's text, if it is a file; or what a tool's JSON or YAML describes.
         topics: The value of --topics, for a text.
         group_id: The value of --group, for a live Kafka, or for a text with several groups.
         connection: How a live Kafka is reached.
@@ -189,9 +189,8 @@ def real_group(
 
         counts = None if topics is None else read_topics(topics)
         try:
-            source = tools_group(file, text) or text
             pasted = read_pasted(
-                source, counts, subscriptions, group_id=group_id, assumes_assignor=assumes_assignor
+                text, counts, subscriptions, group_id=group_id, assumes_assignor=assumes_assignor
             )
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
@@ -230,7 +229,10 @@ def tools_group(file: str, text: str) -> tuple[str, DescribedGroup] | None:
         value = read_yaml(named(file), text)
     else:
         return None
-    return documented_group(value) if is_tools_document(value) else None
+    if not is_tools_document(value):
+        return None
+    with within(named(file)):
+        return documented_group(value)
 
 
 def live_group(
