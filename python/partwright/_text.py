@@ -1,4 +1,7 @@
-"""Text from outside, made harmless for a terminal, a page and a log (nothing in it is hidden, nothing acts); and pasted lines."""
+"""Text from outside, made harmless for a terminal, a page and a log: nothing in it is hidden, and nothing acts.
+
+And the lines of a paste, without what was put around them.
+"""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_strimzis_pods_keep_their_names(kind: str) -> None:
         ),
         (
             [{**workload(), "$patch": "delete"}],
-            "Deployment consumer is a patch of Kustomize ($patch): render it",
+            "Deployment consumer is a patch of Kustomize, a part of a Deployment: render",
         ),
         (
             [workload("Rollout", strategy={"blueGreen": {}})],
@@ -169,7 +169,17 @@ def test_strimzis_pods_keep_their_names(kind: str) -> None:
             [workload(), workload("StatefulSet")],
             "Deployment consumer and StatefulSet consumer: name one with",
         ),
+        (
+            [{**workload(replicas=3), "apiVersion": "apps/v1"}],
+            "Deployment consumer is a patch of Kustomize, a part of",
+        ),
+        (
+            [{"resources": ["a.yaml"], "patches": []}],
+            "but a Kustomization: render it by kubectl kustomize DIR",
+        ),
+        ([workload(), workload()], "2 workloads, Deployment consumer and Deployment consumer: name one with"),
         ([workload(name=["x"]), workload()], "name one with --workload"),
+        ([{"kind": ["Deployment"]}], "the manifest has no Deployment and no StatefulSet: give one of them"),
         (
             [{"kind": "Deployment", "metadata": "x", "spec": {}}],
             "metadata of the manifest's Deployment is an object",

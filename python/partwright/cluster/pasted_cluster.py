@@ -178,9 +178,13 @@ def _of_document(value: object) -> PastedCluster:
                 for (topic, at), ids in sorted(replicas.items())
             ]
             return _led_by_first("kafka-log-dirs.sh --describe", rows, _IN_ORDER)
-    except (KeyError, TypeError, AttributeError) as error:
+    except PartwrightError:
+        # A PartwrightError is a ValueError, too.
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        lack = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise PartwrightError(
-            f"this JSON does not say where partitions are, without {error}: paste all of it, or the assignment that "
+            f"this JSON does not say where partitions are, as {lack}: paste all of it, or the assignment that "
             "kafka-reassign-partitions.sh --generate prints"
         ) from None
     return PastedCluster(Cluster.from_dict(value))  # type: ignore[arg-type] # it checks the value itself

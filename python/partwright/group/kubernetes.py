@@ -336,33 +336,39 @@ def _items(document: object) -> list[Fields]:
 
 def _named_workload(everything: Sequence[Fields], name: str | None) -> Fields:
     """The workload of this name, or the only one."""
-    workloads = {_label(each): each for each in everything if each.get("kind") in _ROLLED}
-    label_of_name = (name or "").replace("/", " ").lower()
-    named = [
-        each
-        for label, each in workloads.items()
-        if label_of_name in {label.lower(), label.lower().split()[-1]}
-    ]
-    if name is not None and len(named) != 1:
-        raise PartwrightError(
-            f"{unknown(name, 'workload', workloads, 'the manifest')}: give --workload KIND/NAME"
+    workloads = [each for each in everything if str(each.get("kind")) in _ROLLED]
+    labels = [*map(_label, workloads)]
+    if not workloads:
+        is_kustomized = any(each.get("kind") == "Kustomization" or "resources" in each for each in everything)
+        more = (
+            ", but a Kustomization: render it by kubectl kustomize DIR"
+            if is_kustomized
+            else ": give one of them"
         )
-    if name is None and len(workloads) != 1:
-        if not workloads:
-            patch = next(
-                (each for each in everything if each.get("kind") in {"Kustomization", "Component"}), None
+        raise PartwrightError(f"the manifest has no {' and no '.join(_KINDS)}{more}")
+    if name is not None:
+        label_of_name = name.replace("/", " ").lower()
+        fitting = [
+            at for at, each in enumerate(labels) if label_of_name in {each.lower(), each.lower().split()[-1]}
+        ]
+        if len(fitting) != 1:
+            why = (
+                unknown(name, "workload", labels, "the manifest")
+                if not fitting
+                else f"{shown(name)} names several"
             )
-            more = "" if patch is None else f", but a {patch['kind']}: render it by kubectl kustomize DIR"
-            raise PartwrightError(
-                f"the manifest has no {' and no '.join(_KINDS)}{more or ': give one of them'}"
-            )
+            raise PartwrightError(f"{why}: give --workload KIND/NAME")
+        workloads = [workloads[fitting[0]]]
+    if len(workloads) > 1:
         raise PartwrightError(
-            f"the manifest has {len(workloads)} workloads, {enumeration([*workloads])}: name one with --workload"
+            f"the manifest has {len(workloads)} workloads, {enumeration(labels)}: name one with --workload"
         )
-    own = named[0] if named else next(iter(workloads.values()))
-    if "$patch" in own or "$patch" in _object(own, "spec", str(own["kind"])):
+    (own,) = workloads
+    spec = _object(own, "spec", str(own["kind"]))
+    is_part = own["kind"] in _KINDS and "apiVersion" in own and "template" not in spec
+    if is_part or "$patch" in own or "$patch" in spec:
         raise PartwrightError(
-            f"{_label(own)} is a patch of Kustomize ($patch): render it by kubectl kustomize DIR"
+            f"{_label(own)} is a patch of Kustomize, a part of a {own['kind']}: render it by kubectl kustomize DIR"
         )
     return own
 
@@ -405,7 +411,7 @@ def _replicas(own: Fields, spec: Fields, everything: Sequence[Fields], notes: li
     own_count = _value(spec, "replicas", None)
     replicas = None if own_count is None else whole(own_count, "the manifest's replicas", 0, most)
     for each in everything:
-        if each.get("kind") not in _SCALERS:
+        if str(each.get("kind")) not in _SCALERS:
             continue
         least_name, most_name, default = _SCALERS[str(each["kind"])]
         bounds = _object(each, "spec", str(each["kind"]))
@@ -420,8 +426,7 @@ def _replicas(own: Fields, spec: Fields, everything: Sequence[Fields], notes: li
         notes.append(f"replicas: {replicas}, by {least_name} and {most_name} of the {_label(each)}")
     if replicas == 0:
         raise PartwrightError(
-            f"{_label(own)} has 0 replicas, so that nothing rolls: say how many pods there are with --replicas",
-            field="replicas",
+            f"{_label(own)} has 0 replicas, so that nothing rolls: say how many pods there are with --replicas"
         )
     return replicas
 
