@@ -132,6 +132,25 @@ def test_only_tools_that_leave_idle_members_out_are_said_to() -> None:
     assert any("are not in this text" in note for note in read_pasted(HEADER + ROW).notes)
 
 
+def test_a_session_of_several_commands_is_one_paste() -> None:
+    prompt = "[appuser@broker ~]$ "
+    session = (
+        f"{prompt}kafka-consumer-groups --describe --offsets --verbose\n{text('offsets-verbose-4.3.1.txt')}"
+    )
+    session += f"{prompt}kafka-consumer-groups --describe --state\n{text('state-4.3.1.txt')}\n{prompt}\n"
+    group, notes, _ = read_pasted("Defaulted container kafka out of: kafka, init\n" + session)
+    assert (group["assignor"], len(group["members"])) == ("range", 3)
+    assert notes[0] == "read as kafka-consumer-groups.sh --describe, group billing: 3 members"
+    rpk = "TOPIC   PARTITION  CURRENT-OFFSET  LAG  MEMBER-ID  CLIENT-ID  HOST\n"
+    rpk += "orders  0          8               0    app-1      app        10.0.0.17\n"
+    assert owned(f"$ rpk group describe g\n{rpk}$ \n") == {"app-1": {"orders": [0]}}
+
+
+@pytest.mark.parametrize("name", ["kafka-ui-kafbat.txt", "redpanda-console-3.txt", "akhq-topics-0.26.txt"])
+def test_pages_may_be_collapsed_too(name: str) -> None:
+    assert owned("\n".join(" ".join(line.split()) for line in text(name).splitlines())) == owned(text(name))
+
+
 def markdown(pasted: str) -> str:
     header, *rows = [line.split() for line in pasted.splitlines() if line.strip()]
     lines = [header, ["---"] * len(header), *rows]
@@ -182,7 +201,7 @@ WRONG = {
     "moved values": (HEADER + "g t 0 5 c-1 0 5 /10.0.0.1 c\n", "line 2: 'c-1' is not a number, and stands under"),
     "cut in the ID": (HEADER + ROW + "g t 1 5 5 0 c-1-8f\n", "line 3: there is no host"),
     "cut behind the lag": (HEADER + ROW + "g t 1 5 5 0\n", "line 3: there are fewer values than columns"),
-    "cut assignment": (text("classic-4.3.1.txt").rsplit(":", 2)[0], "is not an assignment"),
+    "cut assignment": (text("classic-4.3.1.txt").rsplit(":", 2)[0], "line 5: there are fewer values than columns"),
     "metrics": ('kafka_consumergroup_lag{group="g"} 4\n', "line 1: this is a metric of a lag exporter"),
     "reset": (text("reset-offsets-4.3.1.txt"), "line 2: this is the text of kafka-consumer-groups.sh --reset-offsets"),
     "members alone": (text("members-4.3.1.txt"), "there is no column ASSIGNMENT: ask kafka-consumer-groups.sh with"),

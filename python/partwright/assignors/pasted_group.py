@@ -108,7 +108,7 @@ def read_pasted(
     groups = _groups(text) if isinstance(text, str) else dict([text])
     names = [each for each in groups if each]
     if group_id is not None and names and group_id not in names:
-        raise PartwrightError(unknown(group_id, "group", names, "the text").args[0])
+        raise unknown(group_id, "group", names, "the text")
     if len(names) > 1 and group_id is None:
         raise PartwrightError(
             f"the text has several groups, {enumeration(names)}: name one with --group, or describe one"
@@ -159,6 +159,8 @@ def _groups(text: str) -> dict[str, DescribedGroup]:
     for table in tables:
         for number, row in table.rows:
             name = row.get("GROUP", table.summary.get("GROUP", ""))
+            # Old tools leave a dash for members that read nothing.
+            name = next(reversed(groups), "") if name in NOTHING else name
             group = groups.setdefault(name, DescribedGroup(table.tool))
             group.lists_idle |= table.lists_idle or "#PARTITIONS" in row
             if not group.assignor:

@@ -199,20 +199,12 @@ def _row(line: str, table: ToolTable, starts: Sequence[int], number: int) -> dic
     Raises:
         PartwrightError: It has too few values, or one that its column cannot have.
     """
-    columns, cells = table.columns, _cells(line)
-    if cells is not None:
-        if len(cells) < len(columns):
-            raise _cut(number)
-        values = dict(zip(columns, cells, strict=False))
-    elif starts and all(line[start - 1 : start] in {" ", ""} for start in starts if start):
-        ends = [*starts[1:], None]
-        values = {
-            name: line[start:end].strip() for name, start, end in zip(columns, starts, ends, strict=True)
-        }
-    else:
-        values = row_of(line, columns, number)
+    values = _values(line, table.columns, starts, number)
     row = {_KAFKAS_NAMES.get(name, name): value for name, value in values.items()}
+    is_kafkas = table.tool.startswith(KAFKA)
     for name, value in row.items():
+        if not value and (name == "PARTITION" or (is_kafkas and _NUMBERED.search(name))):
+            raise _cut(number)
         if name == "PARTITION" and not (value.isdecimal() or value in NOTHING):
             raise PartwrightError(
                 f"line {number}: {shown(value)} is not a partition's number: paste whole lines"
@@ -221,12 +213,24 @@ def _row(line: str, table: ToolTable, starts: Sequence[int], number: int) -> dic
             raise PartwrightError(
                 f"line {number}: {shown(value)} is not a number, and stands under {name}: paste whole lines"
             )
-    if table.tool.startswith(KAFKA) and "HOST" in row:
+    if is_kafkas and "HOST" in row:
         if not row.get("CONSUMER-ID"):
             raise _cut(number)
         if row["CONSUMER-ID"] not in NOTHING and "/" not in row["HOST"]:
             raise PartwrightError(f"line {number}: {_NO_HOST}")
     return row
+
+
+def _values(line: str, columns: Sequence[str], starts: Sequence[int], number: int) -> dict[str, str]:
+    cells = _cells(line)
+    if cells is not None:
+        if len(cells) < len(columns):
+            raise _cut(number)
+        return dict(zip(columns, cells, strict=False))
+    if starts and all(line[start - 1 : start] in {" ", ""} for start in starts if start):
+        ends = [*starts[1:], None]
+        return {name: line[start:end].strip() for name, start, end in zip(columns, starts, ends, strict=True)}
+    return row_of(line, columns, number)
 
 
 _NO_HOST = "there is no host, such as /10.0.0.17: paste whole lines"
@@ -267,6 +271,10 @@ def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
         return dict(zip(header, words, strict=True))
     if "#MEMBERS" in header:
         return _state(words, header, number)
+    if ids is None and len(words) > len(header):
+        raise PartwrightError(
+            f"line {number}: there are more values than columns: paste it with all of its blanks"
+        )
     if ids is None or len(words) < ids:
         raise _cut(number)
     first, last = dict(zip(header[:ids], words[:ids], strict=False)), words[ids:]
@@ -313,9 +321,12 @@ def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> di
     behind = list(names[names.index(last_id) + 1 :])
     end = len(words) - len(behind)
     row = dict(zip(behind, words[end:], strict=False))
+    if end < 0:
+        raise _cut(number)
     if end == 0 and last_id == "HOST":
         return {**dict.fromkeys(names, ""), **row}
-    host = next((at for at in range(end - 1, 0, -1) if _HOST.fullmatch(words[at])), None)
+    ends = [end - 1] if last_id == "HOST" else range(end - 1, 0, -1)
+    host = next((at for at in ends if last_id == "HOST" or _HOST.fullmatch(words[at])), None)
     if host is None:
         raise PartwrightError(f"line {number}: {_NO_HOST}")
     row |= {"HOST": words[host], "CLIENT-ID": " ".join(words[host + 1 : end])}
