@@ -178,6 +178,22 @@ def test_a_clients_default_client_id_tells_the_client(client_id: str, client: st
         )
 
 
+@pytest.mark.parametrize(
+    ("client_id", "client", "tool"),
+    [
+        ("rpk", "franz-go", "rpk"),
+        ("ClickHouse 19.15.2.2", "librdkafka", "ClickHouse"),
+        ("app-5f2c-StreamThread-1-consumer", "java", "Kafka Streams"),
+        ("connector-consumer-sink-0", "java", "Kafka Connect"),
+        ("console-consumer", "java", "kafka-console-consumer.sh"),
+    ],
+)
+def test_the_client_ids_of_tools_say_what_they_are(client_id: str, client: str, tool: str) -> None:
+    group, _, said = read_pasted(HEADER + f"g t 0 1 0 c-1 /h {client_id}\n")
+    assert group["members"][0]["client"] == client
+    assert said == (f"1 member taken for {client}, by the client id {client_id!r} of {tool}",)
+
+
 def test_clients_are_guessed_from_offsets_and_by_rpk_too() -> None:
     group, _, said = read_pasted(HEADER + "g t 0 1 0 c-1 /h sarama\ng t 1 1 0 c-2 /h sarama\n")
     assert [each["client"] for each in group["members"]] == ["sarama", "sarama"]

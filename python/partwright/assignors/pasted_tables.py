@@ -271,11 +271,11 @@ def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
         return dict(zip(header, words, strict=True))
     if "#MEMBERS" in header:
         return _state(words, header, number)
-    if ids is None and len(words) > len(header):
+    if (ids is None or "HOST" not in header) and len(words) > len(header):
         raise PartwrightError(
             f"line {number}: there are more values than columns: paste it with all of its blanks"
         )
-    if ids is None or len(words) < ids:
+    if ids is None or "HOST" not in header or len(words) < ids:
         raise _cut(number)
     first, last = dict(zip(header[:ids], words[:ids], strict=False)), words[ids:]
     names = header[ids:]
