@@ -186,7 +186,11 @@ def test_what_stands_around_a_table_is_passed_over(name: str, change: Callable[[
 
 def test_tables_of_markdown_have_cells() -> None:
     assert owned(markdown(HEADER + ROW)) == {"c-1": {"t": [0]}}
-    assert owned(markdown(text("offsets-all-4.3.1.txt").split("\n\n")[2]), group_id=None)
+    rpk = "| TOPIC | PARTITION | CURRENT-OFFSET | LAG | MEMBER-ID | CLIENT-ID | HOST |\n"
+    assert owned(f"{rpk}| t | 0 | 5 | 0 | c-1 | c | 10.0.0.1 |\n| t | 1 | 5 | 0 | | | |\n") == {
+        "c-1": {"t": [0]}
+    }
+    assert owned(markdown(text("offsets-all-4.3.1.txt").split("\n\n")[2]))
 
 
 WRONG = {
@@ -196,7 +200,7 @@ WRONG = {
     ),
     "moved columns": (
         "TOPIC GROUP PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\nt g 0 5 5 0 c-1 /h c\n",
-        "line 1: the column 'GROUP' is not where kafka-consumer-groups.sh --describe has it, after 'TOPIC'",
+        "line 1: the column 'GROUP' is not where kafka-consumer-groups.sh --describe has it: paste",
     ),
     "moved values": (HEADER + "g t 0 5 c-1 0 5 /10.0.0.1 c\n", "line 2: 'c-1' is not a number, and stands under"),
     "cut in the ID": (HEADER + ROW + "g t 1 5 5 0 c-1-8f\n", "line 3: there is no host"),

@@ -162,7 +162,7 @@ def _cells(line: str) -> list[str] | None:
     """The cells of a line of Markdown, or of one that a browser copied; None of plain text."""
     stripped = line.strip()
     if stripped.startswith("|"):
-        return [each.strip() for each in stripped.strip("|").split("|")]
+        return [each.strip() for each in stripped[1:].removesuffix("|").split("|")]
     return [each.strip() for each in line.split("\t")] if "\t" in stripped else None
 
 
@@ -179,8 +179,7 @@ def _header(line: str, number: int, above: Sequence[str]) -> tuple[ToolTable, li
     moved = next((at for at, place in enumerate(places) if place <= max(places[:at], default=-1)), None)
     if moved is not None:
         raise PartwrightError(
-            f"line {number}: the column {shown(words[moved])} is not where {tool} has it, after "
-            f"{shown(words[moved - 1])}: paste the table as it was printed"
+            f"line {number}: the column {shown(words[moved])} is not where {tool} has it: paste it as it was printed"
         )
     topics = (_cells(each) or each.split() for each in reversed(above) if not _BELOW_TOPIC.match(each))
     topic = next((each[0] for each in topics if _TOPIC.fullmatch(each[0])), "")
