@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from partwright._check import Json, counted, enumeration, shown, unknown
+from partwright._text import plain
 from partwright.assignors.described_group import DescribedGroup
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
@@ -121,7 +122,7 @@ def read_pasted(
         raise PartwrightError("the group has no members: there is nobody to assign anything to")
     group: Json = {"topics": _taken(described.topics, topics), "members": members}
     notes = [
-        f"read as {described.tool}{f', group {name}' if name else ''}: {counted(len(members), 'member')}"
+        f"read as {described.tool}{f', group {plain(name)}' if name else ''}: {counted(len(members), 'member')}"
     ]
     notes += [*_assumed_counts(described.topics, topics), *idle]
     if not described.has_ids:

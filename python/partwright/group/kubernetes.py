@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from partwright._check import Fields, counted, enumeration, refused, shown, unknown, whole
+from partwright._text import plain
 from partwright.errors import PartwrightError
 
 _PERCENT = re.compile(r"([0-9]{1,4})%")
@@ -376,7 +377,7 @@ def _named_workload(everything: Sequence[Fields], name: str | None) -> Fields:
 def _label(workload: Fields) -> str:
     """Its kind and, if it has one, its name."""
     name = _object(workload, "metadata", str(workload["kind"])).get("name")
-    return f"{workload['kind']}{'' if name is None else f' {name}'}"
+    return f"{workload['kind']}{'' if name is None else f' {plain(name)}'}"
 
 
 def _strategy(kind: str, spec: Fields, notes: list[str]) -> tuple[object, Fields]:
