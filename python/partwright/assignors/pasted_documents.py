@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from partwright._check import Json, listed, number, shown
-from partwright._text import paste_lines
+from partwright._text import paste_lines, plain
 from partwright.assignors.described_group import DescribedGroup
 from partwright.errors import PartwrightError
 
@@ -91,15 +91,15 @@ def documented_group(value: Any) -> tuple[str, DescribedGroup]:
         own = _lower(topic)
         parts = (_lower(each) for each in listed(own.get("partitions") or (), "partitions", Mapping))
         group.read(
-            None, str(own.get("name")), [number(each.get("partition"), "a partition") for each in parts]
+            None, plain(own.get("name")), [number(each.get("partition"), "a partition") for each in parts]
         )
     for each in listed(fields.get("members") or (), "members", Mapping):
         own = _lower(each)
-        ids = (str(own.get(name) or "") for name in ("clientid", "clienthost", "groupinstanceid"))
+        ids = (plain(own.get(name) or "") for name in ("clientid", "clienthost", "groupinstanceid"))
         member = group.add_unnamed(*ids)
         for read in map(_lower, listed(own.get("assignedpartitions") or (), "assignedPartitions", Mapping)):
             numbers = listed(read.get("partitions") or (), "partitions")
-            group.read(member, str(read.get("name")), [number(at, "a partition") for at in numbers])
+            group.read(member, plain(read.get("name")), [number(at, "a partition") for at in numbers])
     name = fields["group"]
     return str(_lower(name).get("name") or "") if isinstance(name, Mapping) else str(name), group
 
@@ -107,10 +107,10 @@ def documented_group(value: Any) -> tuple[str, DescribedGroup]:
 def _of_akhq(members: list[Json]) -> DescribedGroup:
     group = DescribedGroup("AKHQ, /api/CLUSTER/group/G/members", lists_idle=True)
     for each in members:
-        member = str(each.get("id"))
-        group.add(member, str(each.get("clientId") or ""))
+        member = plain(each.get("id"))
+        group.add(member, plain(each.get("clientId") or ""))
         for read in listed(each["assignments"], "assignments", Mapping):
-            group.read(member, str(read.get("topic")), [number(read.get("partition"), "a partition")])
+            group.read(member, plain(read.get("topic")), [number(read.get("partition"), "a partition")])
     return group
 
 
