@@ -44,6 +44,30 @@ _ESCAPES = {**dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)), "": "\uffff"}
 _CLASS = re.compile(r"(?:[A-Za-z_][\w$]*\.)+[A-Z][\w$]*Module", re.ASCII)
 _QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
+# What people write, and Kafka refuses with a sentence that does not say why.
+_FAULTS = (
+    (
+        re.compile(r"""^\s*["']"""),
+        "it begins with a quote, and a file of settings has none around a value: leave out both",
+    ),
+    (
+        re.compile(r"^\s*[>|]"),
+        "it is a block of YAML, which a file of settings does not have: write it in one line",
+    ),
+    (
+        re.compile(r"^\s*\w+\s*\{"),
+        "it is a whole login file: give what stands between { and }, from the class of the module to its ;",
+    ),
+    (
+        re.compile("x20required"),
+        r"it has \x20 instead of a blank, which is no escape here: write the characters themselves",
+    ),
+    (
+        re.compile(r'=\s*"(?:[^"\\]|\\.)*"(?!\s|;)|=\s*"(?:[^"\\]|\\.)*$'),
+        r'a value in quotes ends early, or never: write \" for a quote in it, which is \\" in a file',
+    ),
+)
+
 # A token's text and its kind: the character itself if it is not a word, the quote if it is a quoted word.
 _Token: TypeAlias = tuple[str | None, str]
 _NOTHING: _Token = (None, "")
@@ -64,9 +88,14 @@ def parse(text: str) -> Login:
         PartwrightError: Kafka refuses the text too. The sentence gives the reason and shows nothing of the text.
     """
     tokens, logins = list(_tokens(text)), []
-    while tokens:
-        login, tokens = _entry(tokens)
-        logins.append(login)
+    try:
+        while tokens:
+            login, tokens = _entry(tokens)
+            logins.append(login)
+    except PartwrightError:
+        if (fault := next((fault for form, fault in _FAULTS if form.search(text)), None)) is not None:
+            raise PartwrightError(fault) from None
+        raise
     if len(logins) != 1:
         raise PartwrightError(f"it has {len(logins)} login modules, and a client has one")
     return logins[0]

@@ -56,6 +56,19 @@ _STORE = words("ssl.keystore.location ssl.keystore.password ssl.keystore.type")
 _HTTPS = words("https.ca.location https.ca.pem")
 _OPTION = re.compile(r"[A-Za-z0-9_.]*[A-Za-z0-9][A-Za-z0-9_.]*")
 _PLACEHOLDER = re.compile(r"\{\{\s*[A-Za-z_<][\w <>.-]*\}\}")
+_EXPORT = re.compile(r"(?m)^export[ \t]+(?=[A-Z])")
+_AS_PROPERTIES = "write its settings into a file of lines NAME=VALUE, by Kafka's names"
+_OF_JAAS_FILE = (
+    "a login file of JAAS: write what stands between { and } of KafkaClient in one line, behind sasl.jaas.config=, "
+    "into a file with security.protocol and sasl.mechanism"
+)
+_YAML = re.compile(r"(?m)^(?:[A-Za-z][\w-]*:[ \t]*|[\w.-]+:[ \t]*[|>][-+]?[ \t]*)\r?\n[ \t]+[\w-]")
+_OTHER_FILES = (
+    (re.compile(r"\A\s*(?:(?://|#|/\*|\*).*\n\s*)*[A-Za-z]\w*\s*\{"), _OF_JAAS_FILE),
+    (re.compile(r'\A\s*\{\s*"'), f"JSON: {_AS_PROPERTIES}"),
+    (_YAML, f"YAML, as a profile of rpk or application.yml: {_AS_PROPERTIES}"),
+)
+"""Files of clients' settings in other forms, and what they are."""
 _ANY_CASE = {"security.protocol", "sasl.mechanism"}
 # For a setting that contradicts a lower layer: the settings of that layer that no longer count.
 _INSTEAD = {
@@ -133,13 +146,9 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
     text = properties.decode(data)
     if "\0" in text:
         raise PartwrightError(f"{where!r} is not a file of settings: it has a NUL", path=where)
-    try:
-        read = list(properties.read(text))
-    except PartwrightError as error:
-        raise error.within(where, path=where) from None
+    read, notes = _properties_of(text, where)
     settings: dict[str, Setting] = {}
     lines: dict[str, int] = {}
-    notes: list[str] = []
     for each in read:
         place = f"{where}, line {each.line}"
         _check_name(each.key, each.value, place, of_line=True)
@@ -167,6 +176,35 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
     return Layer(where, tuple(settings.values()), tuple(notes), is_file=True)
 
 
+def _properties_of(text: str, where: str) -> tuple[list[properties.Property], list[str]]:
+    """A file's properties under their own names, and what names it was read as.
+
+    Raises:
+        PartwrightError: It has another form.
+    """
+    for form, kind in _OTHER_FILES:
+        if form.search(text):
+            raise PartwrightError(f"{where!r} is {kind}", path=where)
+    try:
+        read = list(properties.read(_EXPORT.sub("", text)))
+    except PartwrightError as error:
+        raise error.within(where, path=where) from None
+    prefixed = next((each.key for each in read if names.plain_name(each.key) != each.key), None)
+    if prefixed is None:
+        return read, []
+    return [*map(_plain, read)], [
+        f"{where}: {prefixed} and the like were read as {names.plain_name(prefixed)}"
+    ]
+
+
+def _plain(each: properties.Property) -> properties.Property:
+    """A property under its own name; a shell's quotes around a variable's value are left out."""
+    name, value = names.plain_name(each.key), each.value.strip(_TRIMMED)
+    if name != each.key and each.key.isupper() and value[:1] in {'"', "'"} and value[1:].endswith(value[0]):
+        value = value[1:-1]
+    return replace(each, key=name, value=value)
+
+
 def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     """The settings of a dict; numbers and flags become text, and None counts as not given.
 
@@ -176,9 +214,10 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     if not isinstance(settings, Mapping):
         raise PartwrightError(f"{where} is a dict of settings, not {type(settings).__name__}")
     kept_settings: list[Setting] = []
-    for name, value in settings.items():
-        if not isinstance(name, str):
-            raise PartwrightError(f"{where}: the name of a setting is text, not {shown(name)}")
+    for given_name, value in settings.items():
+        if not isinstance(given_name, str):
+            raise PartwrightError(f"{where}: the name of a setting is text, not {shown(given_name)}")
+        name = names.plain_name(given_name)
         text = _as_text(name, value, where)
         _check_name(name, text if isinstance(text, str) else "", where, of_line=False)
         if text is not None:
@@ -274,6 +313,12 @@ def _check_name(name: str, value: str, place: str, *, of_line: bool) -> None:
             field=name,
         )
     near = names.nearest(name)
+    if names.has_prefix(name) and _MAY_BE_SHOWN.fullmatch(name.lower()):
+        raise PartwrightError(
+            f"{place}: {name} is another program's own setting{near}: write Kafka's name for it, such as "
+            "ssl.truststore.location, or leave it out",
+            field=name,
+        )
     # A line that is not a setting may be part of a secret: of a key whose lines do not end with a backslash.
     if not _MAY_BE_SHOWN.fullmatch(name) or not (near or ("." in name and (value or not of_line))):
         raise PartwrightError(

@@ -271,6 +271,43 @@ def is_known(name: str) -> bool:
     return name in all_of_them or topic in LIBRDKAFKA or of_others
 
 
+_PREFIXES = re.compile(
+    r"spring\.kafka\.(?:(?:admin|consumer|producer|streams)\.)?(?:properties\.)?|kafkastore\.|kafka\."
+    r"|KAFKA_CLUSTERS_[0-9]+_(?:PROPERTIES_)?|(?:SCHEMA_REGISTRY_)?KAFKASTORE_|KAFKA_"
+)
+"""What other programs put before a client's settings: Spring, a schema registry, Spark, and images of containers."""
+
+
+def plain_name(name: str) -> str:
+    """A setting's own name, without another program's prefix; the same name if it has none, or no setting is behind it.
+
+    Examples:
+        >>> plain_name("spring.kafka.properties.sasl.mechanism"), plain_name("KAFKA_BOOTSTRAP_SERVERS")
+        ('sasl.mechanism', 'bootstrap.servers')
+        >>> plain_name("spring.kafka.bootstrap-servers"), plain_name("kafka.total"), plain_name("acks")
+        ('bootstrap.servers', 'kafka.total', 'acks')
+    """
+    match = _PREFIXES.match(name)
+    if match is None:
+        return name
+    own = name[match.end() :]
+    own = own.lower().replace("_", ".") if match[0].isupper() else own
+    own = own.replace("bootstrap-servers", "bootstrap.servers").replace(
+        "bootstrapservers", "bootstrap.servers"
+    )
+    return own if own in JAVA | LIBRDKAFKA else name
+
+
+def has_prefix(name: str) -> bool:
+    """Whether a name begins as another program's does.
+
+    Examples:
+        >>> has_prefix("spring.kafka.ssl.trust-store-location"), has_prefix("ssl.truststore.location")
+        (True, False)
+    """
+    return _PREFIXES.match(name) is not None
+
+
 def nearest(name: str) -> str:
     """The end of a sentence that asks whether the nearest name was meant; empty if no name is near.
 
