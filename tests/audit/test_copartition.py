@@ -319,7 +319,8 @@ def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
     found = between(written(quoted, 12), written(USERS[:15] + [b"x%d" % row for row in range(285)], 12))
     assert found.readings is None
     assert found.reasons[-1].sentence == (
-        "no key is in both, and no encoding that is tried makes a tenth of them the same"
+        'no key is in both, and no encoding that is tried makes a tenth of them the same: "user-0" is a key of A, and '
+        "user-0 of B"
     )
     found = between(written([b'"a"'], 12), written([b"a"], 12))
     assert found.reasons[0].sentence.startswith("1 key is the same if")
@@ -352,7 +353,10 @@ def test_null_keys_meet_nobody_and_keep_nobody_apart() -> None:
         (
             USERS[:100],
             USERS[100:],
-            "no key is in both, and no encoding that is tried makes a tenth of them the same",
+            (
+                "no key is in both, and no encoding that is tried makes a tenth of them the same: "
+                "user-0 is a key of A, and user-100 of B"
+            ),
         ),
     ],
 )
@@ -528,6 +532,31 @@ def test_few_keys_of_which_a_sample_has_none_are_refused() -> None:
         meet(JoinedKeys(few, 12), JoinedKeys(many, 12))
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{"id": %d}',
+        '{"id":"%d"}',
+        '{"schema":{"type":"struct","fields":[]},"payload":{"id":%d}}',
+        '{"schema":{"type":"int32","optional":false},"payload":%d}',
+    ],
+)
+def test_an_object_of_one_scalar_is_that_scalar(form: str) -> None:
+    keys = [(form % each).encode() for each in range(300)]
+    for other, reading in (("%d", None), ('"%d"', "json-unquote")):
+        found = between(written(keys, 12), written([(other % each).encode() for each in range(300)], 12))
+        assert (found.readings, kinds(found)[0]) == (("json-object", reading), "key-bytes")
+        assert f"{form % 0} of A and {other % 0} of B are one key" in found.reasons[0].sentence
+    raw = [struct.pack(">i", each) for each in range(300)]
+    assert between(written(keys, 12), written(raw, 12)).readings == ("json-object", "java:int")
+
+
+def test_objects_of_more_are_shown_as_they_are() -> None:
+    keys = [b'{"a":1,"id":%d\xff}' % each for each in range(30)]
+    found = between(written(keys, 12), written([b"%d\xff" % each for each in range(30)], 12))
+    assert (found.readings, kinds(found)) == (None, ["no-shared-keys"])
+
+
 def test_an_encoding_is_seen_in_samples() -> None:
     """The same key in other bytes is kept by chance: one in sixteen here."""
     numbers = range(30_000)
@@ -537,7 +566,7 @@ def test_an_encoding_is_seen_in_samples() -> None:
     assert (found.is_sampled, found.readings) == (True, ("java:long", None))
     found = meet(JoinedKeys(observed(a, 2000), 12), JoinedKeys(observed(written(USERS, 12)), 12))
     assert (found.readings, kinds(found)) == (None, ["no-shared-keys"])
-    assert found.reasons[0].sentence.endswith(" of B that were looked at")
+    assert " of B that were looked at: 0x" in found.reasons[0].sentence
 
 
 def test_what_was_seen_stays_as_it_was() -> None:

@@ -235,6 +235,7 @@ def meet(a: JoinedKeys, b: JoinedKeys) -> Meeting:
         together=total(together),
         scattered=(total(pc.invert(in_one[0])), total(pc.invert(in_one[1]))),
         apart=total(pc.and_not(pc.and_(*in_one), together)),
+        keys=tuple(pc.min(table["key"]).as_py() for table in own),
     )
     same = same_keys(own[0]["key"], own[1]["key"], shared.num_rows, kept)
     rows = summary_a.rows_shared + summary_b.rows_shared
@@ -386,6 +387,7 @@ class Counts(NamedTuple):
         together: Of those, in one partition with the same number in both tables.
         scattered: In several partitions of A, and of B.
         apart: In one partition of each, and not in the same.
+        keys: A key of each table, the least by its bytes; None if it has none.
     """
 
     is_sampled: bool
@@ -393,6 +395,7 @@ class Counts(NamedTuple):
     together: int
     scattered: tuple[int, int]
     apart: int
+    keys: tuple[bytes | None, bytes | None] = (None, None)
 
 
 def reasons(a: Summary, b: Summary, counts: Counts, same: Same | None) -> tuple[Reason, ...]:
@@ -525,7 +528,8 @@ def _no_shared_keys(a: Summary, b: Summary, counts: Counts) -> Reason:
         if counts.is_sampled
         else ", and no encoding that is tried makes a tenth of them the same"
     )
-    return Reason("no-shared-keys", f"no key is in both{where}")
+    of_a, of_b = (short(shown_key(key)) for key in counts.keys)
+    return Reason("no-shared-keys", f"no key is in both{where}: {of_a} is a key of A, and {of_b} of B")
 
 
 def _is_grown(side: Summary) -> bool:

@@ -126,6 +126,11 @@ _LEAST_GAIN = 0.1
 _FEW = 0.5
 # Avro writes a text's length as a zigzag number before it: up to 63 in one byte.
 _AVRO_LENGTHS = 64
+# An object of one text, number or flag, also as the payload of a converter of Kafka Connect with a schema. Arrow's
+# expressions have no names for their groups.
+_SCALAR = r'\s*(?:"([^"\\]*)"|(-?[0-9][0-9.eE+-]*|true|false))\s*'
+_ONE = rf'\{{\s*"[^"]*"\s*:{_SCALAR}\}}'
+_OBJECT = rf'^\s*(?:{_ONE}|\{{\s*"schema"\s*:.*"payload"\s*:\s*(?:{_ONE}|{_SCALAR})\}})\s*$'
 _UUID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 
 
@@ -234,6 +239,10 @@ def _is_upper_uuid(keys: pa.Array) -> pa.Array:
     return pc.and_(pc.match_substring_regex(keys, _UUID), pc.match_substring_regex(keys, "[A-F]"))
 
 
+def _scalar_in(keys: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(keys, _OBJECT, r"\1\2\3\4\5\6")
+
+
 def _has_length(length: int) -> Callable[[pa.Array], pa.Array]:
     expected_length = number(length)
     return lambda keys: pc.equal(pc.binary_length(keys).cast(pa.int64()), expected_length)
@@ -263,6 +272,11 @@ _READINGS = {
         _is_json,
         lambda keys: without_quotes(without_id(keys)),
         "without a schema registry's five bytes and JSON's quotes",
+    ),
+    "json-object": _KeyReading(
+        lambda keys: pc.and_(pc.starts_with(keys, b"{"), pc.match_substring_regex(keys, _OBJECT)),
+        _scalar_in,
+        "as the one field of a JSON object",
     ),
     "java:short": _KeyReading(
         _has_length(2), functools.partial(_decimal, code="h", type_=pa.int16()), "as java:short"
