@@ -24,7 +24,10 @@ _REPR = reprlib.Repr()
 # As many characters as names of members and most paths have.
 _REPR.maxstring = _REPR.maxother = 120
 # The options objects that have what is an option of commands.
-_OWNERS = {"format": "RecordSource", "delimiter": "RecordSource", "time": "Workload"}
+_OWNERS = {
+    **dict.fromkeys(("format", "delimiter", "columns", "key_encoding"), "RecordSource"),
+    "time": "Workload",
+}
 _AS_OPTIONS = ContextVar("_AS_OPTIONS", default=False)
 # What people call a function who have not read of it yet.
 _OTHER_WORDS = {

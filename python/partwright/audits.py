@@ -73,7 +73,7 @@ def check(
     """
     limits = options(limits, CheckLimits, "limits")
     source = RecordSource.of(records, kafka_config)
-    named = source.columns({"key": key, "partition": partition})
+    named = source.columns_by_role({"key": key, "partition": partition})
     key_type, count = source.key_type(key_type), _n_of(source, n, "n")
     # Errors in the options are reported before a broker is asked.
     _core.check(count or 1, client, key_type)
@@ -126,7 +126,7 @@ def fingerprint(
     """
     source = RecordSource.of(records, kafka_config)
     roles = {"key": key, "partition": partition, "timestamp": timestamp, "offset": offset}
-    named = source.columns(roles, ("key", "partition"))
+    named = source.columns_by_role(roles, ("key", "partition"))
     key_type, count = source.key_type(key_type), checked_n(n)
     _core.check(count or 1, "java", key_type)
     with source.open(named, key_type) as opened:
@@ -179,7 +179,7 @@ def resize(
     others = options(columns, RecordColumns, "columns")
     source = RecordSource.of(records, kafka_config)
     roles = {"key": key, "partition": others.partition, "offset": others.offset, "size": others.size}
-    named = source.columns(roles)
+    named = source.columns_by_role(roles)
     key_type = source.key_type(key_type)
     if to is None:
         raise PartwrightError(f"give the new number of partitions with {spelled('to')}", field="to")
@@ -277,7 +277,7 @@ class _SideRecords:
 
     def __init__(self, side: JoinSide, kafka_config: KafkaConfigLike, of: str) -> None:
         self.source = RecordSource.of(side.records, kafka_config if _is_topic(side.records) else None)
-        self.named = self.source.columns({"key": side.key, "partition": side.partition}, of=of)
+        self.named = self.source.columns_by_role({"key": side.key, "partition": side.partition}, of=of)
         self._n, self.key_type = checked_n(side.n), self.source.key_type(side.key_type)
         self._client = side.client or (None if self.source.is_topic or side.partition is not None else "java")
         name = self.source.name

@@ -11,9 +11,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from partwright._check import Json, is_topic, known_columns, no_column_name, options, shown, spelled
+from partwright._check import (
+    Json,
+    enumeration,
+    is_topic,
+    known_columns,
+    no_column_name,
+    options,
+    shown,
+    spelled,
+)
 from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
@@ -24,6 +33,10 @@ from partwright.kafka.bounds import Bounds, TopicPart
 from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.records import TopicRecords
 from partwright.keys.key_columns import column_names, record_columns
+from partwright.keys.key_text import KEY_ENCODINGS, decoded, key_request
+
+if TYPE_CHECKING:
+    from partwright.files import Records
 
 Watch: TypeAlias = "Callable[[str], AbstractContextManager[Callable[[int, float | None], bool | None]]]"
 """Given a name, a context manager around the reading, of a function that is called again and again with the number of
@@ -43,11 +56,15 @@ class RecordSource:
             of columns or a list of dicts; a list or an iterator of tables; the name of a file, a folder or a pattern
             such as `day=*/*.csv`, or several of these; or the address of a topic, `kafka://host:port/topic`.
         format: The format of files whose names do not tell it: csv, tsv, json, parquet, arrow or avro.
-        delimiter: The character between two fields of csv.
+        delimiter: The character between two fields of csv; in text also several.
         part: Which part of a topic is read; by default all that is there when the reading begins.
         kafka_config: The client configuration for a topic: `host:port`, a dict of settings by Kafka's or by
             librdkafka's names, or the path of a properties file.
         watch: Sees how far the reading is, and may end it.
+        columns: The columns of csv or text without a header, as a list or with commas between them; or a format of
+            `kcat -f`, with `%p` and `%k`.
+        key_encoding: How a file's text is a key's bytes: base64, hex, or json for an object's serialized text.
+        say: Gets a sentence about what a text was taken for.
 
     Examples:
         >>> import partwright as pw
@@ -61,6 +78,9 @@ class RecordSource:
     part: TopicPart | Bounds | None = None
     kafka_config: KafkaConfigLike = None
     watch: Watch = _unwatched
+    columns: str | Sequence[str] | None = None
+    key_encoding: str | None = None
+    say: Callable[[str], object] | None = None
 
     @classmethod
     def of(cls, records: object, kafka_config: KafkaConfigLike = None) -> RecordSource:
@@ -105,7 +125,7 @@ class RecordSource:
         """
         return topic_key_type(key_type) if self.is_topic else key_type
 
-    def columns(
+    def columns_by_role(
         self, columns: Mapping[str, str | None], needed: Sequence[str] = ("key",), of: str = ""
     ) -> dict[str, str]:
         """The named columns by role; none of a topic, whose records have their own.
@@ -154,7 +174,7 @@ class RecordSource:
             return []
         if not self.files:
             return column_names(self.records)
-        with open_records(self.files, self.format, self.delimiter) as records:
+        with self.open_files() as records:
             return list(next(iter(records.types()), {}))
 
     def open(
@@ -163,7 +183,7 @@ class RecordSource:
         """The records, open while the block lasts.
 
         Args:
-            columns: The result of `columns`.
+            columns: The result of `columns_by_role`.
             key_type: How a value becomes key bytes.
             sizes: Whether the sizes of a topic's records are asked for.
 
@@ -178,6 +198,10 @@ class RecordSource:
         pieces = record_columns(self.records, list(columns.values()), key_type)
         return nullcontext(OpenRecords(self, (dict(zip(columns, piece, strict=True)) for piece in pieces)))
 
+    def open_files(self) -> Records:
+        """The files, open; see `partwright.files.open_records`."""
+        return open_records(self.files, self.format, self.delimiter, self.columns)
+
     def bounds(self) -> Bounds:
         """Which part of a topic is read."""
         return self.part if isinstance(self.part, Bounds) else options(self.part, TopicPart, "part").bounds()
@@ -188,23 +212,26 @@ class RecordSource:
         Raises:
             PartwrightError: There is one, or the format or the delimiter is none.
         """
-        if self.format not in {None, *FORMATS}:
-            raise PartwrightError(
-                f"{spelled('format')} is one of {', '.join(FORMATS)}, not {shown(self.format)}",
-                field="format",
-            )
+        for each, known in (("format", FORMATS), ("key_encoding", KEY_ENCODINGS)):
+            value = getattr(self, each)
+            if value not in {None, *known}:
+                raise PartwrightError(
+                    f"{spelled(each)} is one of {', '.join(known)}, not {shown(value)}", field=each
+                )
         if not isinstance(self.delimiter, str | None):
             raise PartwrightError(
                 f"{spelled('delimiter')} is one character, not {shown(self.delimiter)}", field="delimiter"
             )
+        names = ("format", "delimiter", "columns", "key_encoding")
+        of_files, is_of_files = (
+            enumeration(names, spelled=spelled),
+            any(getattr(self, each) for each in names),
+        )
         if self.is_topic:
             if len(self.files) > 1:
                 raise PartwrightError("a topic is read alone: name one topic, or files")
-            if self.format or self.delimiter:
-                raise PartwrightError(
-                    f"{spelled('format')} and {spelled('delimiter')} are for files, and a topic is named: leave "
-                    "them out"
-                )
+            if is_of_files:
+                raise PartwrightError(f"{of_files} are for files, and a topic is named: leave them out")
             return
         name = self.name
         what = "a table is given" if name is None else f"{name!r} is a file"
@@ -214,10 +241,8 @@ class RecordSource:
             )
         if self.part is not None:
             raise PartwrightError(f"part= is for a topic, and {what}: leave it out", path=name)
-        if name is None and (self.format or self.delimiter):
-            raise PartwrightError(
-                "format= and delimiter= are for files, and a table is given: leave them out"
-            )
+        if name is None and is_of_files:
+            raise PartwrightError(f"{of_files} are for files, and a table is given: leave them out")
 
 
 class OpenRecords:
@@ -226,10 +251,12 @@ class OpenRecords:
     Attributes:
         partitions: A topic's number of partitions; None for others.
         among: How many of them are read.
+        read_as: What a file's text was taken for; None for others.
     """
 
     partitions: int | None = None
     among: int | None = None
+    read_as: str | None = None
 
     def __init__(self, source: RecordSource, batches: Iterator[dict[str, Column]]) -> None:
         self.source = source
@@ -255,7 +282,8 @@ class OpenRecords:
 
     def question(self) -> Question:
         """The question of an answer about them."""
-        return Question(source=self.source.name, read=self.read_counts())
+        settings = {} if self.read_as is None else {"read as": self.read_as}
+        return Question(source=self.source.name, read=self.read_counts(), settings=settings)
 
 
 class _OpenTopic(OpenRecords):
@@ -301,21 +329,32 @@ class _OpenTopic(OpenRecords):
 def _open_files(
     source: RecordSource, columns: Mapping[str, str], key_type: str | None
 ) -> Iterator[OpenRecords]:
+    encoding = source.key_encoding
     requests = [
-        ColumnRequest(name, text_type(key_type if role == "key" else "java:long"), lenient=role != "key")
+        key_request(name, key_type, encoding)
+        if role == "key"
+        else ColumnRequest(name, text_type("java:long"), lenient=True)
         for role, name in columns.items()
     ]
-    with open_records(source.files, source.format, source.delimiter) as records:
+    with source.open_files() as records:
 
         def batches() -> Iterator[dict[str, Column]]:
             rows = 0
             with source.watch(str(source.name)) as watched:
                 for batch in records.read(requests):
-                    yield dict(zip(columns, batch, strict=True))
+                    named = dict(zip(columns, batch, strict=True))
+                    if encoding is not None:
+                        named["key"] = decoded(named["key"], encoding, str(source.name), rows)
+                    yield named
                     rows += len(batch[0])
                     watched(rows, records.done)
 
-        yield OpenRecords(source, batches())
+        opened = OpenRecords(source, batches())
+        opened.read_as = records.read_as
+        yield opened
+        # A refusal is one sentence, so this comes after all was read.
+        if records.read_as is not None and source.say is not None:
+            source.say(f"{source.name} was read as {records.read_as}")
 
 
 def topic_key_type(value: str | None) -> str | None:

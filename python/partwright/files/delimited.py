@@ -34,12 +34,18 @@ _HEADER = " (the first line has to name the columns)"
 
 
 class DelimitedRecords(Records):
-    """A csv or tsv file with a header; see `partwright.files.formats.Records`."""
+    """A csv or tsv file with a header, or without one if its columns have `names`; see `formats.Records`."""
 
     is_text = True
 
     def __init__(
-        self, path: str, file: BinaryIO, size: int | None, delimiter: str, kind: str = "csv"
+        self,
+        path: str,
+        file: BinaryIO,
+        size: int | None,
+        delimiter: str,
+        kind: str = "csv",
+        names: Sequence[str] = (),
     ) -> None:
         super().__init__(file)
         self.format = kind
@@ -48,7 +54,7 @@ class DelimitedRecords(Records):
         self._lines = LineReader(path, file, size)
         self._record = _record(delimiter.encode())
         self._records = self._blocks()
-        self._names: list[str] = []
+        self._given_names = self._names = list(names)
         self._rows = 0
 
     @property
@@ -79,7 +85,7 @@ class DelimitedRecords(Records):
         refuse_taken(self._path, self._names, name)
         delimiter = self._delimiter.encode()
         field = delimiter + _field(name, self._delimiter).encode()
-        start = self._lines.mark + with_inserted(header, [end], [field])
+        start = self._lines.mark + (with_inserted(header, [end], [field]) if header else b"")
         for block, known_ends in self._records:
             is_one = len(self._names) == 1
             ends = known_ends or (
@@ -132,6 +138,10 @@ class DelimitedRecords(Records):
 
     def _header(self) -> tuple[bytes, int]:
         """The header, and where it ends, before its line end; the rest of its block comes again."""
+        if self._given_names:
+            block, _ = next(self._records)
+            self._lines.give_back(block, 0)
+            return b"", 0
         block, _ = next(self._records)
         found = next(self._record.finditer(block.text))
         header, end = found[0], found.end(1)

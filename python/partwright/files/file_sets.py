@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile("-?[0-9]{1,18}")
+# The offset of its first record, and in HDFS of its last one, follow.
+_SINK = re.compile(r"(?P<topic>[\w.-]+)\+(?P<partition>[0-9]{1,10})\+[0-9]+(?:\+[0-9]+)?\.[\w.?=&-]+")
 
 
 def files_of(path: str, known: Callable[[str], bool]) -> list[str]:
@@ -71,7 +73,7 @@ class FileSet(Records):
     def __init__(self, paths: Sequence[str], open_one: Callable[[str], Records]) -> None:
         self._paths, self._open_one = paths, open_one
         self._past, self._now = 0, open_one(paths[0])
-        self.format, self.is_text = self._now.format, self._now.is_text
+        self.format, self.is_text, self.read_as = self._now.format, self._now.is_text, self._now.read_as
 
     @property
     def done(self) -> float | None:
@@ -83,7 +85,7 @@ class FileSet(Records):
         for at, path in enumerate(self._paths):
             if at:
                 self._past, self._now = at, self._open_one(path)
-            named = _named_by_folders(path)
+            named = _named_by_path(path)
             inside = [column for column in requests if column.name not in named]
             with self._now as records:
                 # One of the file's columns tells how many rows there are.
@@ -102,7 +104,7 @@ class FileSet(Records):
         for at, path in enumerate(self._paths):
             if at:
                 self._past, self._now = at, self._open_one(path)
-            folders = dict.fromkeys(_named_by_folders(path), pa.null())
+            folders = dict.fromkeys(_named_by_path(path), pa.null())
             with self._now as records:
                 for types in records.types():
                     yield {**before, **folders, **types}
@@ -128,15 +130,27 @@ class FileSet(Records):
         self._now.close()
 
 
-def _named_by_folders(path: str) -> dict[str, str | None]:
-    """The columns in the names of the folders around a file.
+def _named_by_path(path: str) -> dict[str, str | None]:
+    """The columns in the names of a file and of the folders around it.
 
     Examples:
-        >>> _named_by_folders("out/day=1/partition=3/part-0.parquet")
+        >>> _named_by_path("out/day=1/partition=3/part-0.parquet")
         {'day': '1', 'partition': '3'}
     """
     pairs = (part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
-    return {unquote(name): None if value == _NULL else unquote(value) for name, value in pairs}
+    folders = {unquote(name): None if value == _NULL else unquote(value) for name, value in pairs}
+    return {**folders, **named_by_sink(path)}
+
+
+def named_by_sink(path: str) -> dict[str, str]:
+    """The topic and the partition in a file's name, as the sinks of Kafka Connect for S3, GCS, Azure and HDFS write it.
+
+    Examples:
+        >>> named_by_sink("topics/orders/partition=3/orders+3+0000000150.json"), named_by_sink("orders.json")
+        ({'topic': 'orders', 'partition': '3'}, {})
+    """
+    match = _SINK.fullmatch(path.rsplit("/", 1)[-1])
+    return {} if match is None else match.groupdict()
 
 
 def _constant(value: str | None, request: ColumnRequest, rows: int) -> Column:

@@ -64,11 +64,13 @@ class Records:
     Attributes:
         format: Its name; files of the same format can replace each other.
         is_text: Whether a terminal can show it.
+        read_as: What a text without a format of its own was taken for; None for others.
         done: How much of the file has been read, 0 to 1; None where nobody knows its size.
     """
 
     format: str
     is_text: bool
+    read_as: str | None = None
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

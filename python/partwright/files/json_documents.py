@@ -35,7 +35,34 @@ def are_documents(start: bytes) -> bool:
     )
 
 
-class DocumentLines:
+class MadeLines:
+    """A stream of JSON lines that are made from another text.
+
+    Args:
+        made: The lines, as many at once as are made at once.
+        file: The text.
+    """
+
+    def __init__(self, made: Iterator[bytes], file: Peeked) -> None:
+        self._made, self._file = made, file
+        self._buffer = b""
+
+    def read(self, size: int) -> bytes:
+        """That many bytes, or fewer; none at the end."""
+        parts, length = [self._buffer], len(self._buffer)
+        while length < size and (more := next(self._made, b"")):
+            parts.append(more)
+            length += len(more)
+        whole = b"".join(parts)
+        self._buffer = whole[size:]
+        return whole[:size]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class DocumentLines(MadeLines):
     """A stream of JSON lines, made from documents.
 
     Args:
@@ -44,20 +71,8 @@ class DocumentLines:
     """
 
     def __init__(self, path: str, file: Peeked) -> None:
-        self._path, self._file = path, file
-        self._made = self._lines()
-        self._buffer = b""
-
-    def read(self, size: int) -> bytes:
-        """That many bytes, or fewer; none at the end."""
-        while len(self._buffer) < size and (more := next(self._made, b"")):
-            self._buffer += more
-        data, self._buffer = self._buffer[:size], self._buffer[size:]
-        return data
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        super().__init__(self._lines(), file)
+        self._path = path
 
     def _lines(self) -> Iterator[bytes]:  # noqa: C901 - one loop over one text
         # A number with more digits than Python reads does not stop the reading: perhaps nobody asked for it.

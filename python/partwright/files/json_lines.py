@@ -20,6 +20,7 @@ from partwright._check import counted, spelled
 from partwright.errors import PartwrightError
 from partwright.files.formats import Records, in_one, no_column, picked, taken
 from partwright.files.lines import Block, LineReader, with_inserted
+from partwright.files.tool_text import ASIDE
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -41,6 +42,7 @@ _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
 _MOST_WAITING = 1 << 30
 _INT64 = range(-(2**63), 2**63)
 _INT64_DIGITS = 100
+_SHOWN = 100
 
 
 _Span: TypeAlias = tuple[int, int]
@@ -57,14 +59,18 @@ class JsonRecords(Records):
         file: Its lines.
         size: Its size; None if it is unknown.
         what: What errors call a line: `object` if the lines were made from another layout.
+        read_as: What the lines were made from.
     """
 
     format = "jsonl"
     is_text = True
 
-    def __init__(self, path: str, file: BinaryIO, size: int | None, what: str = "line") -> None:
+    def __init__(
+        self, path: str, file: BinaryIO, size: int | None, what: str = "line", read_as: str | None = None
+    ) -> None:
         super().__init__(file)
         self._path = path
+        self.read_as = read_as
         self._what = what
         self._lines = LineReader(path, file, size)
         # The members of the first object, and the requested names that some object had.
@@ -135,6 +141,8 @@ class JsonRecords(Records):
         objects = []
         for found in _FILLED.finditer(block.text):
             text = found[0].rstrip(_BLANKS.encode())
+            if text.startswith(b"% ") and ASIDE.match(text.decode()):
+                continue
             if not (text.startswith(b"{") and text.endswith(b"}")):
                 _read_members(self._path, block.line_at(found.start()), text.decode(), self._what)
             objects.append((found.start(), found.start() + len(text)))
@@ -252,6 +260,8 @@ class JsonRecords(Records):
         fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
         if value is None or (fits and _storable(value, column.type)):
             return _rounded(value, column.type) if pa.types.is_floating(column.type) and fits else value
+        if isinstance(value, _Members):
+            raise self._object(value, column.name, line)
         hint = (
             ""
             if column.type != pa.string() or isinstance(value, str)
@@ -261,6 +271,25 @@ class JsonRecords(Records):
             f"{self._what} {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not "
             f"{what}{hint}",
             path=self._path,
+        )
+
+    def _object(self, value: Any, name: str, line: int) -> PartwrightError:
+        """The refusal of an object where a key is expected, with the ways to its bytes."""
+        inner, path, shown_object = value, name, _dumps(value)
+        if "payload" in dict(value):
+            inner, path = dict(value)["payload"], f"{name}.payload"
+            if len(shown_object) > _SHOWN:
+                shown_object = f'{{"schema":...,"payload":{_dumps(inner)}}}'
+        members = dict(inner) if isinstance(inner, _Members) else {}
+        paths = [f"{path}.{each}" for each, inside in members.items() if not isinstance(inside, list)] or [
+            path
+        ]
+        return PartwrightError(
+            f"{self._what} {line} of {self._path!r}: member {name!r} is an object, {shown_object[:_SHOWN]}, and Kafka "
+            f"hashes the bytes that a serializer or converter makes of it: {spelled('key_encoding')} json hashes its "
+            f"serialized text, and {spelled('key')} {' or '.join(paths[:3])} a field, if a producer writes that alone",
+            path=self._path,
+            field=name,
         )
 
     def _refuse_unseen(self, requests: Sequence[ColumnRequest]) -> None:
@@ -388,11 +417,12 @@ def _rounded(value: Decimal | float, type_: pa.DataType) -> pa.Scalar:
 
 
 def _dumps(value: object) -> str:
-    return (
-        str(value)
-        if isinstance(value, Decimal)
-        else json.dumps(dict(value) if isinstance(value, _Members) else value, default=float)
-    )
+    """A value as JSON without blanks, with the digits of its numbers: as Jackson and most serializers write it."""
+    if isinstance(value, _Members):
+        return "{" + ",".join(f"{_dumps(name)}:{_dumps(inside)}" for name, inside in value) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_dumps, value)) + "]"
+    return str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def _storable(value: Any, type_: pa.DataType) -> bool:

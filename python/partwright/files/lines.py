@@ -43,10 +43,18 @@ class LineReader:
         name: The file's name, for errors.
         file: The file.
         size: Its size; None if it is unknown.
+        hint: What to do with a text that is not UTF-8.
     """
 
-    def __init__(self, name: str, file: BinaryIO, size: int | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        file: BinaryIO,
+        size: int | None,
+        hint: str = "convert the file, for example with iconv",
+    ) -> None:
         self.name = name
+        self._hint = hint
         self.lines = 0
         self.mark = b""
         self.at_end = False
@@ -153,8 +161,8 @@ class LineReader:
         except UnicodeDecodeError as error:
             line = self.lines + 1 + text.count(b"\n", 0, error.start)
             raise PartwrightError(
-                f"line {line} of {self.name!r} has the byte 0x{text[error.start]:02x}, which is not UTF-8: convert "
-                "the file, for example with iconv"
+                f"line {line} of {self.name!r} has the byte 0x{text[error.start]:02x}, which is not UTF-8: "
+                f"{self._hint}"
             ) from None
 
 

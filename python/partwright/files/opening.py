@@ -19,11 +19,12 @@ from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
 from partwright.files.compressed import Peeked, codec_of, unpacked, without_suffix
 from partwright.files.delimited import DelimitedRecords
-from partwright.files.file_sets import FileSet, files_of, is_remote, opened
+from partwright.files.file_sets import FileSet, files_of, is_remote, named_by_sink, opened
 from partwright.files.formats import ColumnRequest, in_one, not_regular
-from partwright.files.json_documents import DocumentLines, are_documents
+from partwright.files.json_documents import DocumentLines, MadeLines, are_documents
 from partwright.files.json_lines import JsonRecords
 from partwright.files.parquet import ParquetRecords
+from partwright.files.tool_text import column_list, has_objects, is_printed, text_lines
 
 if TYPE_CHECKING:
     from partwright.files.formats import Records
@@ -35,11 +36,15 @@ _SUFFIXES = {
     ".parquet": "parquet",
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
     ".avro": "avro",
+    **dict.fromkeys((".txt", ".log", ".out"), "text"),
 }
-FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
-"""The names of formats; json is JSON lines, an array, or objects over several lines."""
+FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro", "text")
+"""The names of formats; json is JSON lines, an array, or objects over several lines, text what Kafka's tools print."""
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_OF_TEXT = ("csv", "tsv", "jsonl")
+_OF_TEXT = ("csv", "tsv", "jsonl", "text")
+_WITH_DELIMITER = ("csv", "tsv", "text")
+# The longest text between two fields.
+_SEPARATOR = 8
 _NAMES = {"json": "jsonl", "jsonl": "jsonl", "ndjson": "jsonl"}
 
 
@@ -71,22 +76,26 @@ def named_format(path: str) -> str | None:
     """The format by a file's name, without the ending of a compression; None if it tells none.
 
     Examples:
-        >>> named_format("orders.csv.gz"), named_format("orders.txt")
-        ('csv', None)
+        >>> named_format("orders.csv.gz"), named_format("orders.txt"), named_format("orders")
+        ('csv', 'text', None)
     """
     bare = without_suffix(path)[0]
     return _SUFFIXES.get(Path(bare.split("?", 1)[0] if is_remote(path) else bare).suffix.lower())
 
 
 def open_records(
-    paths: str | Sequence[str], format_name: str | None = None, delimiter: str | None = None
+    paths: str | Sequence[str],
+    format_name: str | None = None,
+    delimiter: str | None = None,
+    columns: str | Sequence[str] | None = None,
 ) -> Records:
     """Open files of records by the format that their names tell; `-` is stdin, in JSON or the format `format_name`.
 
     Args:
         paths: A file, a folder, a pattern such as `day=*/*.csv`, the address of one, or several of these.
         format_name: The format, one of `FORMATS`; by default what each file's name tells.
-        delimiter: The character between two fields of csv; by default the format's own.
+        delimiter: The character between two fields of csv; by default the format's own. In text also several.
+        columns: The columns of csv or text without a header, or the format of `kcat -f`; see `tool_text.text_form`.
 
     Returns:
         Their records, a context manager that closes them.
@@ -95,34 +104,39 @@ def open_records(
         PartwrightError: There is no such file, or it holds no records.
         MissingExtraError: The file needs a package that is missing.
     """
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise PartwrightError(
-            f"a delimiter is one ASCII character other than a quote, not {shown(delimiter)}"
-        )
+    named = [paths] if isinstance(paths, str) else list(paths)
+    may_be_text = format_name is None and any(each == "-" or named_format(each) == "text" for each in named)
+    _refuse_delimiter(delimiter, most=_SEPARATOR if format_name == "text" or may_be_text else 1)
 
     def known(name: str) -> bool:
-        return format_name is not None or named_format(name) is not None
+        # A folder of records may have notes in it.
+        return format_name is not None or named_format(name) not in {None, "text"}
 
-    named = [paths] if isinstance(paths, str) else list(paths)
     files = [file for path in named for file in ([path] if path == "-" else files_of(path, known))]
-    if files == named and len(files) == 1:
-        return _open_one(files[0], format_name, delimiter)
+    if files == named and len(files) == 1 and not named_by_sink(files[0]):
+        return _open_one(files[0], format_name, delimiter, columns)
     if "-" in files:
         raise PartwrightError("stdin is one file, and no other is read with it: leave out - or the others")
-    return FileSet(files, lambda path: _open_one(path, format_name, delimiter))
+    return FileSet(files, lambda path: _open_one(path, format_name, delimiter, columns))
 
 
-def _open_one(path: str, format_name: str | None, delimiter: str | None) -> Records:
+def _refuse_delimiter(delimiter: str | None, most: int = 1) -> None:
+    if delimiter is None or (
+        0 < len(delimiter) <= most and delimiter.isascii() and not {*'"\r\n'} & {*delimiter}
+    ):
+        return
+    raise PartwrightError(f"a delimiter is one ASCII character other than a quote, not {shown(delimiter)}")
+
+
+def _open_one(
+    path: str, format_name: str | None, delimiter: str | None, columns: str | Sequence[str] | None
+) -> Records:
     if path == "-":
-        if sys.__stdin__ is None:
-            raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
-        kind = format_of(path, format_name or ("csv" if delimiter else "json"))
-        if kind not in _OF_TEXT:
-            raise not_regular("stdin")
-        return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
+        return _open_stdin(format_name, delimiter, columns)
     kind = format_of(path, format_name, delimiter)
-    if delimiter is not None and kind not in _DELIMITERS:
-        raise PartwrightError(f"a delimiter is for csv, and {path!r} is {kind}: leave it out", path=path)
+    for what, value in (("a delimiter is", delimiter), (f"{spelled('columns')} is", columns)):
+        if value is not None and kind not in _WITH_DELIMITER:
+            raise PartwrightError(f"{what} for csv, and {path!r} is {kind}: leave it out", path=path)
     with ExitStack() as closing:
         file, size = _opened(path)
         closing.callback(file.close)
@@ -131,7 +145,7 @@ def _open_one(path: str, format_name: str | None, delimiter: str | None) -> Reco
             raise PartwrightError(f"{path!r} is empty: it has no records and no columns", path=path)
         codec = codec_of(start)
         if kind in _OF_TEXT:
-            records = _of_stream(path, kind, delimiter, Peeked(path, file), size)
+            records = _of_stream(path, kind, delimiter, Peeked(path, file), size, columns)
         elif codec is not None:
             raise PartwrightError(
                 f"{path!r} is compressed with {codec} as a whole, and {kind} is read in any order: unpack it first",
@@ -145,7 +159,28 @@ def _open_one(path: str, format_name: str | None, delimiter: str | None) -> Reco
         return records
 
 
-def _of_stream(path: str, kind: str, delimiter: str | None, file: Peeked, size: int | None) -> Records:
+def _open_stdin(
+    format_name: str | None, delimiter: str | None, columns: str | Sequence[str] | None
+) -> Records:
+    if sys.__stdin__ is None:
+        raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
+    kind = format_of("-", format_name or ("text" if columns else "csv" if delimiter else "json"))
+    if kind not in _OF_TEXT:
+        raise not_regular("stdin")
+    file = Peeked("stdin", sys.stdin.buffer)
+    if format_name is None and is_printed(file.peek()):
+        kind = "text"
+    return _of_stream("stdin", kind, delimiter, file, None, columns)
+
+
+def _of_stream(
+    path: str,
+    kind: str,
+    delimiter: str | None,
+    file: Peeked,
+    size: int | None,
+    columns: str | Sequence[str] | None,
+) -> Records:
     codec, named = codec_of(file.peek(4)), without_suffix(path)[1]
     if codec is None and named is not None:
         raise PartwrightError(
@@ -156,11 +191,21 @@ def _of_stream(path: str, kind: str, delimiter: str | None, file: Peeked, size: 
     if codec is not None:
         # Nobody knows before the end how much that is.
         file, size = unpacked(path, cast("BinaryIO", file), codec), None
+    if kind == "text" and columns is None:
+        # People name files as they like.
+        is_csv = delimiter is not None and len(delimiter) == 1 and not is_printed(file.peek())
+        kind = "csv" if is_csv else "jsonl" if has_objects(file.peek()) else kind
+    if kind == "text":
+        read_as, lines = text_lines(path, file, columns, delimiter)
+        made = cast("BinaryIO", MadeLines(lines, file))
+        return JsonRecords(path, made, None, read_as=read_as)
     if kind == "jsonl":
         if are_documents(file.peek()):
             return JsonRecords(path, cast("BinaryIO", DocumentLines(path, file)), None, "object")
         return JsonRecords(path, cast("BinaryIO", file), size)
-    return DelimitedRecords(path, cast("BinaryIO", file), size, delimiter or _DELIMITERS[kind], kind)
+    _refuse_delimiter(delimiter)
+    names = () if columns is None else column_list(columns)
+    return DelimitedRecords(path, cast("BinaryIO", file), size, delimiter or _DELIMITERS[kind], kind, names)
 
 
 def _opened(path: str) -> tuple[BinaryIO, int | None]:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import struct
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright._check import shown
+from partwright._check import shown, spelled
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from datetime import date
     from decimal import Decimal
 
+    from partwright.files import ColumnRequest
+    from partwright.files.formats import Column
 
+
+KEY_ENCODINGS = ("base64", "hex", "json")
+"""How a file's text may be a key's bytes."""
 _SHORT = 100
+_DECODERS: dict[str, Callable[[str], bytes]] = {
+    "base64": partial(base64.b64decode, validate=True),
+    "hex": lambda text: bytes.fromhex(text.removeprefix("0x")),
+}
 
 # What Kafka's serializers write for numbers.
 _NUMBERS = {
@@ -85,6 +97,55 @@ def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes
             "key_type='java:string' writes it as '?', as Java does"
         )
         raise (refusal if row is None else refusal.at_row(row)) from None
+
+
+def key_request(name: str, key_type: str | None, encoding: str | None) -> ColumnRequest:
+    """What is asked of a file for the column of its keys.
+
+    Args:
+        name: The column.
+        key_type: How a value becomes key bytes.
+        encoding: One of `KEY_ENCODINGS`; None for values.
+    """
+    from partwright.files import ColumnRequest, text_type  # noqa: PLC0415 - text needs no conversion
+
+    return ColumnRequest(name, text_type(None if encoding else key_type), lenient=encoding == "json")
+
+
+def decoded(keys: Column, encoding: str, path: str, first_row: int = 0) -> Column:
+    r"""The bytes of keys that a file has as text in base64 or hex; those of `json` are the text.
+
+    Args:
+        keys: Text.
+        encoding: One of `KEY_ENCODINGS`.
+        path: The file's name.
+        first_row: The row of the file that is the column's first.
+
+    Raises:
+        PartwrightError: A text is in another encoding, or the keys are not text; with its row.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> decoded(pa.array(["AAAAKg==", None]), "base64", "x").to_pylist()
+        [b'\x00\x00\x00*', None]
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    if not pa.types.is_string(keys.type) and not pa.types.is_large_string(keys.type):
+        what = (
+            f"{spelled('key_encoding')} {encoding} is for keys of text, and those of {path!r} are {keys.type}"
+        )
+        raise PartwrightError(f"{what}: leave it out, or write the text", path=path)
+    if encoding == "json":
+        return keys
+    made: list[bytes | None] = []
+    for row, text in enumerate(keys.to_pylist(), first_row):
+        try:
+            made.append(text if text is None else _DECODERS[encoding](text))
+        except ValueError:
+            reason = f"row {row} of {path!r} has the key {shown(text)}, which is not {encoding}"
+            raise PartwrightError(reason, row=row, path=path, value=text) from None
+    return pa.array(made, pa.binary())
 
 
 _FORMS = {

@@ -8,7 +8,13 @@ import click
 
 from partwright._check import is_topic
 from partwright.cli.input.connection import Connection, connection_options, reading_options
-from partwright.cli.input.files import FileOptions, delimiter_option, format_option
+from partwright.cli.input.files import (
+    FileOptions,
+    columns_option,
+    delimiter_option,
+    format_option,
+    key_encoding_option,
+)
 from partwright.cli.input.options import (
     client_names,
     column_option,
@@ -41,6 +47,8 @@ if TYPE_CHECKING:
 @format_option("-b", "B", "its name")
 @delimiter_option(of="A's csv")
 @delimiter_option("-b", "B's csv")
+@columns_option
+@key_encoding_option
 @heading("Where to place")
 @partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
 @option("--n-b N", "The same for B (default: as for A).", type=int)
@@ -73,6 +81,8 @@ def command(
     format_b_: str | None,
     delimiter: str | None,
     delimiter_b: str | None,
+    header_columns: str | None,
+    key_encoding: str | None,
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
@@ -116,7 +126,14 @@ def command(
         return source.records(connection, bounds, watch)
 
     # Interrupted at A, nothing is known about B, so there is no answer.
-    first = records(FileOptions((a,), format_, delimiter), b, reading)
-    second = records(FileOptions((b,), format_b_, delimiter_b), a)
-    meeting = copartition(first, JoinSide(second, key_b, n_b, client_b, key_type_b, partition_b), **of_a)
+    first, second = (
+        FileOptions(
+            (name,), of_file, between, *((None, None) if is_topic(name) else (header_columns, key_encoding))
+        )
+        for name, of_file, between in ((a, format_, delimiter), (b, format_b_, delimiter_b))
+    )
+    side_b = records(second, a)
+    meeting = copartition(
+        records(first, b, reading), JoinSide(side_b, key_b, n_b, client_b, key_type_b, partition_b), **of_a
+    )
     return exit_code(output.show(meeting, f"{a} and {b}"), *(meeting.read or ()))

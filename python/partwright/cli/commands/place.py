@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -77,7 +77,8 @@ def command(
     """
     # Imported only here, so that --help is fast.
     from partwright.audit.check import Placer
-    from partwright.files import ColumnRequest, open_sink, text_type
+    from partwright.files import open_sink
+    from partwright.keys.key_text import decoded, key_request
 
     file = source.name
     if is_topic(file):
@@ -104,13 +105,17 @@ def command(
         reading(file) as read,
     ):
 
-        def placed(keys: object) -> object:
+        def placed(keys: Any) -> object:
+            if source.key_encoding is not None:
+                keys = decoded(keys, source.key_encoding, file, placer.rows)
             partition_column = placer.place(keys)
             read(placer.rows, records.done)
             return partition_column
 
-        records.extend(ColumnRequest(key, text_type(key_type)), column, placed, sink)
+        records.extend(key_request(key, key_type, source.key_encoding), column, placed, sink)
     seconds = time.monotonic() - began
+    if records.read_as is not None:
+        echo(f"{file} was read as {records.read_as}", err=True)
     if as_json:
         summary = {"file": file, "out": new, "partitions": partitions, "client": client, "rows": placer.rows}
         click.echo(json.dumps({**summary, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}))

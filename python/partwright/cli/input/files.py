@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from partwright._check import is_topic
 from partwright.cli.input.connection import refuse_for_file
+from partwright.cli.output import echo
 from partwright.cli.parsing import combined, heading, option
 from partwright.cli.progress import reading, reading_until_interrupted
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from partwright.record_source import RecordSource, Watch
 
 _Command = TypeVar("_Command", bound="Callable[..., object] | click.Command")
-_FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
+_FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro", "text")
 _TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -32,11 +34,15 @@ class FileOptions:
         names: The files, folders, patterns and addresses.
         format: The value of `--format`.
         delimiter: The value of `--delimiter`.
+        columns: The value of `--columns`.
+        key_encoding: The value of `--key-encoding`.
     """
 
     names: tuple[str, ...]
     format: str | None
     delimiter: str | None
+    columns: str | None = None
+    key_encoding: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,7 +59,7 @@ class FileOptions:
         # Imported only here, so that --help is fast.
         from partwright.files import open_records
 
-        return open_records(self.names, self.format, self.delimiter)
+        return open_records(self.names, self.format, self.delimiter, self.columns)
 
     def records(
         self, connection: Connection, bounds: Bounds | None, watch: Watch | None = None
@@ -70,13 +76,14 @@ class FileOptions:
         """
         from partwright.record_source import RecordSource
 
+        how: dict[str, Any] = {"columns": self.columns, "key_encoding": self.key_encoding}
         if any(map(is_topic, self.names)):
             config = connection.config() if len(self.names) == 1 else None
-            return RecordSource(
-                self.names, self.format, self.delimiter, bounds, config, watch or reading_until_interrupted
-            )
+            watch = watch or reading_until_interrupted
+            return RecordSource(self.names, self.format, self.delimiter, bounds, config, watch, **how)
         refuse_for_file(self.name, connection, bounds)
-        return RecordSource(self.names, self.format, self.delimiter, watch=reading)
+        say = partial(echo, err=True)
+        return RecordSource(self.names, self.format, self.delimiter, watch=reading, **how, say=say)
 
 
 def format_option(
@@ -97,8 +104,26 @@ def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], 
     )
 
 
-def _source(files: tuple[str, ...], format_: str | None, delimiter: str | None) -> FileOptions:
-    return FileOptions(files, format_, delimiter)
+columns_option = option(
+    "--columns A,B,...",
+    "The columns of csv or text without a header, such as key,partition,value; or a format of kcat -f.",
+    "header_columns",
+)
+key_encoding_option = option(
+    "--key-encoding E",
+    "How a file's text is a key's bytes: base64, hex, or json for an object's serialized text.",
+    type=click.Choice(("base64", "hex", "json")),
+)
+
+
+def _source(
+    files: tuple[str, ...],
+    format_: str | None,
+    delimiter: str | None,
+    header_columns: str | None,
+    key_encoding: str | None,
+) -> FileOptions:
+    return FileOptions(files, format_, delimiter, header_columns, key_encoding)
 
 
 files_argument = combined(
@@ -108,5 +133,7 @@ files_argument = combined(
     click.argument("files", metavar="FILE...", nargs=-1, required=True),
     format_option(),
     delimiter_option(),
+    columns_option,
+    key_encoding_option,
 )
 """FILE, which the command's function gets as `source`."""
