@@ -27,7 +27,7 @@ from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.formats import Column
-from partwright.files.opening import FORMATS
+from partwright.files.opening import WITH_TEXT
 from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds, TopicPart
 from partwright.kafka.connection import KafkaConfigLike, configured
@@ -55,7 +55,7 @@ class RecordSource:
         records: A table: Arrow's (also a batch or a stream), a DataFrame of pandas or polars, a DuckDB relation, a dict
             of columns or a list of dicts; a list or an iterator of tables; the name of a file, a folder or a pattern
             such as `day=*/*.csv`, or several of these; or the address of a topic, `kafka://host:port/topic`.
-        format: The format of files whose names do not tell it: csv, tsv, json, parquet, arrow or avro.
+        format: The format of files whose names do not tell it: csv, tsv, json, parquet, arrow, avro or text.
         delimiter: The character between two fields of csv; in text also several.
         part: Which part of a topic is read; by default all that is there when the reading begins.
         kafka_config: The client configuration for a topic: `host:port`, a dict of settings by Kafka's or by
@@ -212,7 +212,7 @@ class RecordSource:
         Raises:
             PartwrightError: There is one, or the format or the delimiter is none.
         """
-        for each, known in (("format", FORMATS), ("key_encoding", KEY_ENCODINGS)):
+        for each, known in (("format", WITH_TEXT), ("key_encoding", KEY_ENCODINGS)):
             value = getattr(self, each)
             if value not in {None, *known}:
                 raise PartwrightError(

@@ -38,8 +38,10 @@ _SUFFIXES = {
     ".avro": "avro",
     **dict.fromkeys((".txt", ".log", ".out"), "text"),
 }
-FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro", "text")
-"""The names of formats; json is JSON lines, an array, or objects over several lines, text what Kafka's tools print."""
+FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
+"""The names of formats; json is JSON lines, an array, or objects over several lines."""
+WITH_TEXT = (*FORMATS, "text")
+"""The same with the text that Kafka's tools print; Spark calls every file of lines text."""
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _OF_TEXT = ("csv", "tsv", "jsonl", "text")
 _WITH_DELIMITER = ("csv", "tsv", "text")
@@ -93,7 +95,7 @@ def open_records(
 
     Args:
         paths: A file, a folder, a pattern such as `day=*/*.csv`, the address of one, or several of these.
-        format_name: The format, one of `FORMATS`; by default what each file's name tells.
+        format_name: The format, one of `WITH_TEXT`; by default what each file's name tells.
         delimiter: The character between two fields of csv; by default the format's own. In text also several.
         columns: The columns of csv or text without a header, or the format of `kcat -f`; see `tool_text.text_form`.
 

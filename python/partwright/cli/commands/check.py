@@ -59,8 +59,9 @@ def command(
     """Check that each record is in the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
-    also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
-    on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
+    also as .gz, .bz2 or .zst; what Kafka's tools print (.txt, .log, .out, --format text); a folder, a pattern or an
+    address (s3://, gs://, abfs://, https://) of these; - is JSON or what a tool prints, on stdin;
+    kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
     A record is also misplaced if its partition is null, which an empty value is too, or is not from 0 to n-1. If the
     client does not determine the partition, as java does not for a null key, any partition is right, and so is null:

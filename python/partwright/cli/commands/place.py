@@ -56,7 +56,8 @@ def command(
     """Add to each record of a file the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc), text also as
-    .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. Everything else in it stays as it is: a csv
+    .gz, .bz2 or .zst, or what Kafka's tools print (.txt, .log, .out, --format text), which is written as JSON lines; -
+    is stdin, JSON or what a tool prints unless --format says otherwise. Everything else in it stays as it is: a csv
     field's quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object per line.
     The partition is null if the client does not determine one, as java does not for a null key. In csv an empty field
     is null and "" is the empty string; in JSON a null or missing member is null.
