@@ -118,7 +118,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         ("folder.csv --key k -n 1", "the folder 'folder.csv' has no file of records"),
         ("empty.csv --key k -n 1", "'empty.csv' is empty: it has no records and no columns"),
         ("empty.parquet --key k -n 1", "'empty.parquet' is empty"),
-        ("x.txt --key k -n 1", "the format of 'x.txt' is not known: its name must end in one of .csv"),
+        ("x.txt --key k -n 1", "name its format with --format if it is csv, or the fields of each line with --columns"),
         ("x.csv.gz --key k -n 1", "there is no file 'x.csv.gz': check its name"),
         ("zipped.csv --key k -n 1", "'zipped.csv' cannot be unpacked by gzip ("),
         ("x.csv/y.csv --key k -n 1", "'x.csv/y.csv' cannot be read (Not a directory)"),

@@ -146,7 +146,7 @@ def test_a_value_over_several_lines_of_a_dump() -> None:
 @pytest.mark.parametrize(
     ("text", "how", "sentence"),
     [
-        ("Partition:0\ta\tx\nPartition:1\n", {}, "line 2 of 'x.txt' is not one with partition"),
+        ("Partition:0\ta\tx\nPartition:1\n", {}, "line 2 of 'x.txt' is not one with partition, key and value"),
         ("Partition:0\tOffset:1\ta\tx\nOffset:2\tPartition:0\ta\tx\n", {}, "line 2 of 'x.txt' is not one"),
         ("Partition:0\ta\tx\nDumping /x/t-0/0.log\n", {}, "line 2 of 'x.txt' is not one with partition"),
         ("Dumping /x/t-0/0.log\nPartition:0\ta\n", {}, "line 2 of 'x.txt' is neither a batch nor a reco"),
@@ -154,7 +154,7 @@ def test_a_value_over_several_lines_of_a_dump() -> None:
         ("Partition:0\ta\tb\tc\td\n", {}, "'x.txt' does not tell which of its fields is the key: name"),
         ("GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG\n", {}, "'x.txt' tells about a consumer gro"),
         ("GROUP TOPIC PARTITION NEW-OFFSET\ng t 0 0\n", {}, "'x.txt' tells about a consumer group, and no record"),
-        ("hello\n", {}, "(its first line is 'hello'): print one of these, or name the fields"),
+        ("hello\n", {}, "(its first line is 'hello'): print one of these, name its format"),
         ("Topic t [0] at offset 0: key a: x\nTopic t [0]\n", {}, "line 2 of 'x.txt' is not one with topic"),
         ("a:1\n", {"columns": "key,value"}, "line 1 of 'x.txt' is not one with key and value ('a:1')"),
         ('{"id":1}:{"n":2}\n', {"columns": "key,value", "delimiter": ":"}, "has a key of JSON in which the text"),
@@ -176,6 +176,12 @@ def test_other_text_is_one_sentence(text: str, how: dict[str, Any], sentence: st
         rows_of("x.txt", **how)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_utf_16_is_named() -> None:
+    Path("x.txt").write_text("Partition:0\ta\tx\n", encoding="utf-16")
+    with pytest.raises(PartwrightError, match=r"'x\.txt' is UTF-16, and only UTF-8 is read"):
+        rows_of("x.txt")
 
 
 @pytest.mark.parametrize(

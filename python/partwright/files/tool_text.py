@@ -131,8 +131,9 @@ def text_form(
     raise _refusal(
         path,
         "is not text of kafka-console-consumer.sh with print.partition=true and print.key=true, of kafka-dump-log.sh "
-        f"--print-data-log, or of kcat -J (its first line is {shown(first[:60])}): print one of these, or name the "
-        f"fields of each line with {spelled('columns')}, such as key,value",
+        f"--print-data-log, or of kcat -J (its first line is {shown(first[:60])}): print one of these, name its "
+        f"format with {spelled('format')} if it is csv, or the fields of each line with {spelled('columns')}, such as "
+        "key,value",
     )
 
 
@@ -188,6 +189,8 @@ def text_lines(
         PartwrightError: As for `text_form`. The lines raise one that is not as the first ones are.
     """
     start = file.peek()
+    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        raise _refusal(path, "is UTF-16, and only UTF-8 is read: convert it, for example with iconv")
     if b"\0" in start[:64]:
         what = "is not text: of a segment of Kafka's log, give what kafka-dump-log.sh --print-data-log --files prints"
         raise _refusal(path, what)
@@ -235,17 +238,17 @@ def _console(path: str, more: Sequence[str], separator: str | None) -> TextForm:
         begin = re.compile(rf"{tag}(?:\t|{re.escape(separator)}|$)")
         if begin.match(more[0]):
             names.append(name)
-            more = [begin.sub("", line, count=1) for line in more]
-    parts = [line.split(separator) for line in more]
+            more = [begin.sub("", line, count=1) for line in more if begin.match(line)]
+    parts = [line.split(separator) for line in more if line]
     is_headed = ["NO_HEADERS"] in (each[:1] for each in parts)
-    count = min(map(len, parts)) - is_headed
+    count = min(map(len, parts), default=0) - is_headed
     if not names or count > 2:  # noqa: PLR2004 - a key and a value
         raise _refusal(
             path,
             f"does not tell which of its fields is the key: name all of them with {spelled('columns')}, such as "
             f"{','.join([*names, 'headers', 'key', 'value'])}, and what is between them with {spelled('delimiter')}",
         )
-    names += ["headers"] * is_headed + ["key", "value"][2 - count :] * any(more)
+    names += ["headers"] * is_headed + ["key", "value"][2 - max(count, 0) :]
     hint = "" if "key" in names else "; keys come with print.key=true"
     pattern = _of_fields(names, separator, ("null",))
     return TextForm(
