@@ -313,7 +313,7 @@ ASSIGNORS = ", ".join(assignors())
           for each in (True, -1)),
         ({"t": 1}, "c", "range",
          ("the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
-          ".parquet, .arrow, .feather, .ipc, .avro, or name the format with RecordSource(format=)")),
+          ".parquet, .arrow, .feather, .ipc, .avro, .txt, .log, .out, or name the format with RecordSource(format=)")),
         *(({"t": 1}, None, name, A_LIST) for name in ("range", "old-range")),
         *(({"t": 1}, [["c"]], name, AN_ID) for name in ("range", "old-roundrobin")),
         ({"t": 1}, [{"id": 1}], "range", "a member's id is text, not 1"),
