@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from partwright._check import (
     Json,
-    enumeration,
     is_topic,
     known_columns,
     no_column_name,
@@ -222,16 +221,16 @@ class RecordSource:
             raise PartwrightError(
                 f"{spelled('delimiter')} is one character, not {shown(self.delimiter)}", field="delimiter"
             )
-        names = ("format", "delimiter", "columns", "key_encoding")
-        of_files, is_of_files = (
-            enumeration(names, spelled=spelled),
-            any(getattr(self, each) for each in names),
-        )
+        pairs = (("format", "delimiter"), ("columns", "key_encoding"))
+        of_files = [pair for pair in pairs if any(getattr(self, each) for each in pair)]
+        of_files_spelled = " and ".join(map(spelled, of_files[0])) if of_files else ""
         if self.is_topic:
             if len(self.files) > 1:
                 raise PartwrightError("a topic is read alone: name one topic, or files")
-            if is_of_files:
-                raise PartwrightError(f"{of_files} are for files, and a topic is named: leave them out")
+            if of_files:
+                raise PartwrightError(
+                    f"{of_files_spelled} are for files, and a topic is named: leave them out"
+                )
             return
         name = self.name
         what = "a table is given" if name is None else f"{name!r} is a file"
@@ -241,8 +240,8 @@ class RecordSource:
             )
         if self.part is not None:
             raise PartwrightError(f"part= is for a topic, and {what}: leave it out", path=name)
-        if name is None and is_of_files:
-            raise PartwrightError(f"{of_files} are for files, and a table is given: leave them out")
+        if name is None and of_files:
+            raise PartwrightError(f"{of_files_spelled} are for files, and a table is given: leave them out")
 
 
 class OpenRecords:

@@ -254,7 +254,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (lambda: pw.check(TOPIC, key_type="java:int"), "a topic's keys are bytes already"),
         (lambda: pw.check(TOPIC), "no Kafka answers at 127.0.0.1:9"),
         (lambda: pw.check(pw.RecordSource(TOPIC, format="csv")),
-         "and RecordSource(key_encoding=) are for files, and a topic is named"),
+         "RecordSource(format=) and RecordSource(delimiter=) are for files"),
         (lambda: pw.check(pw.RecordSource(TOPIC, part=pw.TopicPart(last=0))), "last is a whole number"),
         (lambda: pw.check(pw.RecordSource(TABLE, format="csv"), "user", 12), "a table is given"),
         (lambda: pw.check(pw.RecordSource(TABLE, part=pw.TopicPart()), "user", 12), "part= is for a topic"),

@@ -239,7 +239,7 @@ def test_each_files_format_may_be_told(command: Command) -> None:
     # A's options do not apply to B: without B's own, the name of its file tells the format.
     code, _, said = command("a.txt", "b.txt", *KEYED, "-n", 12, *semicolons)
     assert code == 2
-    assert "the format of 'b.txt' is not known" in said
+    assert "name its format with --format if it is csv" in said
     code, _, said = command("a.csv", "kafka://127.0.0.1:1/t", *KEYED, "-n", 12, "--format-b", "csv")
     assert code == 2
     assert "--format and --delimiter are for files, and a topic is named" in said

@@ -167,7 +167,7 @@ def test_files_of_several_formats_are_one(command: Callable[..., tuple[int, byte
         (["kafka://h:1/t", "a.csv"], "a topic is read alone: name one topic, or files"),
         (
             ["kafka://h:1/t", "--format", "csv"],
-            "--format, --delimiter, --columns and --key-encoding are for files, and a topic is named",
+            "--format and --delimiter are for files, and a topic is named",
         ),
     ],
 )
