@@ -16,7 +16,7 @@ use partwright_core::assignors::{Assignment, Assignor, Input, Lists};
 use partwright_core::batching::{self, BatchSummary, Broker, Latency, Scenario, Simulation};
 use partwright_core::columnar;
 use partwright_core::group::classic;
-use partwright_core::group::play::{self, Action, Consumer, Protocol, Race, Reader, Script};
+use partwright_core::group::play::{self, Action, Consumer, MemberAction, Protocol, Race, Reader, Script};
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -369,7 +369,10 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         (0..).zip(&names.members).map(|(it, _)| (0, join(Reader(it)))).collect();
     for (number, at) in (0..REBALANCES).zip((60_000..).step_by(10_000)) {
         let member = Reader(u32::try_from(number / 2)?);
-        actions.push((at, if number % 2 == 0 { Action::Leave(member, None) } else { join(member) }));
+        actions.push((
+            at,
+            if number % 2 == 0 { Action::Member(member, MemberAction::Close(None)) } else { join(member) },
+        ));
     }
     let script = Script {
         protocol: Protocol::Classic(classic::ClassicGroupConfig::default()),

@@ -6,7 +6,9 @@ use partwright_core::assignors::Assignor;
 use partwright_core::columnar;
 use partwright_core::group::Name;
 use partwright_core::group::consumer::{self, Place};
-use partwright_core::group::play::{self, Action, Changes, Consumer, Protocol, Race, Reader, Script, Unread};
+use partwright_core::group::play::{
+    self, Action, Changes, Consumer, MemberAction, Protocol, Race, Reader, Script, Unread,
+};
 use partwright_core::java::random::Random;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -81,30 +83,35 @@ fn action(event: &Bound<'_, PyAny>) -> PyResult<Action> {
     let (kind, value) = only_item(event)?;
     Ok(match &*kind {
         "join" => {
-            let (reader, PythonConsumer(config), topics) = value.extract()?;
-            Action::Join(Reader(reader), Arc::new(config), topics)
+            let (reader, PythonConsumer(config), topics): (_, _, Vec<u32>) = value.extract()?;
+            Action::Join(Reader(reader), Arc::new(config), topics.into())
         }
-        "leave" => two(&value, |reader, operation| Action::Leave(Reader(reader), operation))?,
-        "crash" => Action::Crash(Reader(value.extract()?)),
-        "stall" => two(&value, |reader, for_ms| Action::Stall(Reader(reader), for_ms))?,
-        "subscribe" => two(&value, |reader, topics| Action::Subscribe(Reader(reader), topics))?,
-        "topic" => two(&value, Action::Topic)?,
-        "leaders" => two(&value, Action::Leaders)?,
-        "commit" => two(&value, |reader, generation| Action::Commit(Reader(reader), generation))?,
+        "leave" => of_member(&value, MemberAction::Close)?,
+        "crash" => Action::Member(Reader(value.extract()?), MemberAction::Crash),
+        "stall" => of_member(&value, MemberAction::Stall)?,
+        "subscribe" => of_member(&value, |topics: Vec<u32>| MemberAction::Subscribe(topics.into()))?,
+        "topic" => {
+            let (topic, count) = value.extract()?;
+            Action::Topic(topic, count)
+        }
+        "leaders" => {
+            let (places, has_leader) = value.extract()?;
+            Action::Leaders(places, has_leader)
+        }
+        "commit" => of_member(&value, MemberAction::Commit)?,
         "move" => Action::Move,
         "beside" => Action::Beside,
         _ => return unknown(&kind),
     })
 }
 
-/// An event with two values.
-fn two<'py, A, B>(values: &Bound<'py, PyAny>, event: fn(A, B) -> Action) -> PyResult<Action>
-where
-    A: FromPyObjectOwned<'py>,
-    B: FromPyObjectOwned<'py>,
-{
-    let (one, other) = values.extract()?;
-    Ok(event(one, other))
+/// A member's number, and what it does.
+fn of_member<'py, A: FromPyObjectOwned<'py>>(
+    values: &Bound<'py, PyAny>,
+    action: fn(A) -> MemberAction,
+) -> PyResult<Action> {
+    let (reader, value) = values.extract()?;
+    Ok(Action::Member(Reader(reader), action(value)))
 }
 
 /// By topic and partition: total idle time, longest idle time, moves, and the time read again.

@@ -14,15 +14,17 @@ pub(super) const RETRY_BACKOFF_MS: i64 = 100;
 pub(super) struct Application {
     /// Where its calls fall within `poll_ms`. Each member has its own offset, so that members do not poll in step.
     phase: i64,
-    poll_ms: i64,
-    timeout_ms: i64,
+    /// The time from one call to the next.
+    pub poll_ms: i64,
+    /// How long an idle call stays inside `poll()`.
+    pub timeout_ms: i64,
     /// A call outside its rhythm: the very first, or the first after a stall.
     called: i64,
     /// The call before that one.
     before_called: i64,
-    stall: Option<Stall>,
+    pub stall: Option<Stall>,
     callback: Callback,
-    closing: Option<Closing>,
+    pub closing: Option<Closing>,
 }
 
 /// A time in which an application does not poll.
@@ -73,10 +75,6 @@ impl Application {
         until
     }
 
-    pub(super) fn stall(&self) -> Option<Stall> {
-        self.stall
-    }
-
     /// Ends a stall that is over. If the application would have polled meanwhile, it polls at once. Returns the stall if
     /// it does.
     pub(super) fn resumes(&mut self, at: i64) -> Option<Stall> {
@@ -92,10 +90,6 @@ impl Application {
     /// It calls `close()`.
     pub(super) fn closes(&mut self, at: i64, leaves: Option<bool>) {
         self.closing = Some(Closing { since: at, leaves });
-    }
-
-    pub(super) fn closing(&self) -> Option<Closing> {
-        self.closing
     }
 
     /// The time up to which it has read. If it stalls or closes, that is when it began to.
@@ -175,16 +169,6 @@ impl Application {
         let pass = at.saturating_add((last - at).rem_euclid(RETRY_BACKOFF_MS));
         if pass < self.end_of(last) { pass.min(next) } else { next }
     }
-
-    /// How long an idle call stays inside `poll()`.
-    pub(super) fn timeout_ms(&self) -> i64 {
-        self.timeout_ms
-    }
-
-    /// The time from one call to the next.
-    pub(super) fn poll_ms(&self) -> i64 {
-        self.poll_ms
-    }
 }
 
 #[cfg(test)]
@@ -216,7 +200,7 @@ mod tests {
         let mut app = Application::new(Reader(0), 0, 500, 100);
         assert_eq!((app.stalls(1_000, 5_200), app.stalls(2_000, 100)), (6_200, 6_200));
         let stall = Stall { since: 1_000, until: 6_200 };
-        assert_eq!((app.next_poll(1_000), app.last_poll(4_000), app.stall()), (6_200, 500, Some(stall)));
+        assert_eq!((app.next_poll(1_000), app.last_poll(4_000), app.stall), (6_200, 500, Some(stall)));
         assert_eq!(app.resumes(6_200), Some(stall));
         assert_eq!((app.next_poll(6_200), app.next_poll(6_201), app.last_poll(6_300)), (6_200, 6_500, 6_200));
         assert_eq!(app.last_poll(6_199), 500);

@@ -14,6 +14,12 @@ pub(super) trait Coordinator {
     type Request: Debug;
     type Answer: Debug;
 
+    /// Its timers may fire.
+    const WAIT: Self::Request;
+
+    /// Another broker takes over the group.
+    const MOVE: Self::Request;
+
     /// Takes a request at a time, under the tag of its answer, and notes the generation that begins with it.
     ///
     /// # Errors
@@ -33,12 +39,6 @@ pub(super) trait Coordinator {
 
     /// When its next timer fires, if that is by a time.
     fn deadline(&mut self, by: i64) -> Option<i64>;
-
-    /// Its timers may fire.
-    fn wait() -> Self::Request;
-
-    /// Another broker takes over the group.
-    fn move_group() -> Self::Request;
 
     /// The cluster's topics have changed, if it goes by them.
     fn topics(topics: &[(Name, Option<u32>)]) -> Option<Self::Request>;

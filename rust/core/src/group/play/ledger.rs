@@ -91,18 +91,19 @@ impl Ledger {
         }
     }
 
-    /// Keeps a span unless it is empty.
-    fn keep(spans: &mut Vec<Span>, span: Option<Span>) {
-        spans.extend(span.filter(|span| span.from < span.to));
+    /// A partition's reading, whose present span ends: it is kept, unless it is empty.
+    fn end_span(&mut self, place: Place, at: i64) -> Option<&mut Reading> {
+        let reading = found(&mut self.readings, place)?;
+        let span = reading.span(place, at).filter(|span| self.keeps_spans && span.from < span.to);
+        self.spans.extend(span);
+        Some(reading)
     }
 
     /// Deletes a partition along with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
-        if let Some(reading) = found(&mut self.readings, place) {
+        if let Some(reading) = self.end_span(place, at) {
             reading.deleted = true;
-            let span = reading.span(place, at);
             reading.reader = None;
-            Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
             reading.stop_idling(at);
         }
     }
@@ -113,10 +114,13 @@ impl Ledger {
         self.spans.iter_mut().map(|span| &mut span.reader).chain(readings.map(|(reader, _)| reader))
     }
 
+    fn reading(&self, (topic, partition): Place) -> Option<&Reading> {
+        self.readings.get(topic as usize)?.get(usize::try_from(partition).ok()?)
+    }
+
     /// The current reader of a partition.
-    pub(super) fn reader(&self, (topic, partition): Place) -> Option<Reader> {
-        let reading = self.readings.get(topic as usize)?.get(usize::try_from(partition).ok()?)?;
-        reading.reader.map(|(reader, _)| reader)
+    pub(super) fn reader(&self, place: Place) -> Option<Reader> {
+        self.reading(place)?.reader.map(|(reader, _)| reader)
     }
 
     /// A member begins to read a partition, as one of its consumers.
@@ -128,12 +132,8 @@ impl Ledger {
                 (reading.read_until, reading.committed_until) = (at, at);
             }
         }
-        let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
-            return;
-        };
-        // The previous reader may not have noticed yet that it has lost the partition.
-        let span = reading.span(place, at);
-        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
+        // The previous reader may not have noticed yet that it has lost the partition. A deleted one has no reader.
+        let Some(reading) = self.end_span(place, at).filter(|reading| !reading.deleted) else { return };
         if reading.leaderless.is_none() {
             reading.stop_idling(at);
         }
@@ -150,8 +150,8 @@ impl Ledger {
         *committed = by.max(*committed);
     }
 
-    /// A member stops reading a partition. Returns the reader that it had displaced there: if that still owns the partition,
-    /// it reads on.
+    /// A member stops reading a partition, of which it has read and committed as much as that. Returns the reader that it
+    /// had displaced there: if that still owns the partition, it reads on.
     pub(super) fn stop(
         &mut self,
         place: Place,
@@ -159,40 +159,27 @@ impl Ledger {
         progress: Progress,
         at: i64,
     ) -> Option<Reader> {
-        let reading = found(&mut self.readings, place)?;
-        let displaced = reading.displaced.take_if(|_| reading.reader.is_some_and(|(it, _)| it == reader));
+        let (_, from) = self.reading(place)?.reader.filter(|(current, _)| *current == reader)?;
         let committed =
             self.committed.get(&reader).map_or(progress.committed, |it| progress.committed.max(*it));
-        self.release(place, reader, progress.read, committed, at);
-        displaced
-    }
-
-    /// A member stops reading a partition. It has read up to `read`, and has committed up to `committed`.
-    pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
-        let Some(reading) = found(&mut self.readings, place) else { return };
-        let Some((_, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
-        let span = reading.span(place, at);
-        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
+        let reading = self.end_span(place, at)?;
         reading.reader = None;
         reading.idle_since.get_or_insert(at);
-        let read = reading.leaderless.map_or(read, |since| read.min(since));
-        if read < from && reading.leaderless.is_some() {
-            // The member got the partition without a leader and has read nothing of it.
-            return;
+        let read = reading.leaderless.map_or(progress.read, |since| progress.read.min(since));
+        // A member that got the partition without a leader has read nothing of it.
+        if read >= from || reading.leaderless.is_none() {
+            reading.read_until = read.max(from);
+            reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
         }
-        reading.read_until = read.max(from);
-        reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
+        reading.displaced.take()
     }
 
     /// A partition loses its leader. Its reader keeps it, but finds nothing.
     pub(super) fn lose_leader(&mut self, place: Place, at: i64) {
-        let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
-            return;
-        };
-        let span = reading.span(place, at);
-        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
+        let began = self.began;
+        let Some(reading) = self.end_span(place, at).filter(|reading| !reading.deleted) else { return };
         reading.leaderless = Some(at);
-        if self.began {
+        if began {
             reading.idle_since.get_or_insert(at);
         }
     }
@@ -208,10 +195,8 @@ impl Ledger {
     }
 
     /// Whether a partition has no leader.
-    pub(super) fn is_leaderless(&self, (topic, partition): Place) -> bool {
-        let readings = self.readings.get(topic as usize);
-        let reading = readings.and_then(|all| all.get(usize::try_from(partition).ok()?));
-        reading.is_some_and(|reading| reading.leaderless.is_some())
+    pub(super) fn is_leaderless(&self, place: Place) -> bool {
+        self.reading(place).is_some_and(|reading| reading.leaderless.is_some())
     }
 
     /// Closes the ledger at the end of a play: counts the time without a reader up to then, and keeps the
@@ -226,9 +211,7 @@ impl Ledger {
         }
         self.sort_spans();
     }
-}
 
-impl Ledger {
     /// Sorts the spans by partition. A partition's spans end one after the other, so they already are in
     /// order of time. That allows a counting sort, without comparisons.
     fn sort_spans(&mut self) {

@@ -13,7 +13,7 @@ use super::coordinator::Coordinator;
 use super::leaders_client::LeadersClient;
 use super::ledger::{Ledger, Reader};
 use super::member_ids::MemberIds;
-use super::script::{Consumer, Race};
+use super::script::{Consumer, MemberAction, Race};
 use crate::Result;
 
 /// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,
@@ -68,20 +68,12 @@ pub(super) enum Event<M: Member> {
     Wake(M::Timer),
     /// The coordinator's answer has come.
     Answer(Sent, AnswerOf<M>),
-    /// Its application does not poll for this many milliseconds.
-    Stall(i64),
-    /// Its application subscribes to other topics.
-    Subscribe(Arc<[u32]>),
+    /// The script makes it do something.
+    Script(MemberAction),
     /// A topic is deleted.
     Delete(u32),
     /// Partitions that it reads have lost their leader, or have one again.
     Leaders,
-    /// Its application commits, with a generation of the script's own or with the member's.
-    Commit(Option<i32>),
-    /// Its application closes it, as `CloseOptions` says: it leaves the group, stays in it, or does what is the default.
-    Close(Option<bool>),
-    /// It vanishes.
-    Crash,
 }
 
 /// What a member does.
@@ -172,7 +164,21 @@ pub(super) struct Step<'a, M: Member> {
     pub effects: Vec<Effect<M>>,
 }
 
-impl<M: Member> Step<'_, M> {
+impl<'a, M: Member> Step<'a, M> {
+    /// What a member sees at a time, where answers take 10 ms.
+    #[cfg(test)]
+    fn at(
+        now: i64,
+        coordinator: &'a M::Coordinator,
+        cluster: &'a Cluster,
+        ledger: &'a Ledger,
+        ids: &'a mut MemberIds,
+        race: &'a mut Race,
+    ) -> Self {
+        let (latency_ms, leaders_client, effects) = (10, None, Vec::new());
+        Self { now, latency_ms, coordinator, cluster, ledger, ids, race, leaders_client, effects }
+    }
+
     pub(super) fn send(&mut self, sent: Sent, request: RequestOf<M>) {
         self.effects.push(Effect::Send(sent, Box::new(request)));
     }
@@ -213,14 +219,14 @@ impl<M: Member> Step<'_, M> {
     }
 }
 
-/// What members see in tests, without a simulation.
+/// The life of one member in tests, without a simulation, in a cluster with one topic of two partitions.
 #[cfg(test)]
-pub(super) struct Scene<C> {
-    pub coordinator: C,
-    pub cluster: Cluster,
-    pub ledger: Ledger,
+pub(super) struct Life<M: Member> {
+    pub member: M,
+    coordinator: M::Coordinator,
+    cluster: Cluster,
+    ledger: Ledger,
     ids: MemberIds,
-    race: Race,
 }
 
 /// A dynamic member that polls every 500 ms, commits nothing and has no listener.
@@ -244,37 +250,26 @@ pub(super) fn consumer(max_poll_interval_ms: i64) -> Consumer {
 }
 
 #[cfg(test)]
-impl<C: Coordinator> Scene<C> {
-    /// A topic with so many partitions, and a member.
-    pub(super) fn new(coordinator: C, partitions: u32) -> Self {
-        let topics = vec![("t".into(), Some(partitions))];
-        Self {
-            coordinator,
-            cluster: Cluster { topics, idle_topics: super::super::Set::default() },
-            ledger: Ledger::new(true),
-            ids: MemberIds::new(vec!["m".into()]),
-            race: Race::Slow,
-        }
+impl<M: Member> Life<M> {
+    /// A member that starts.
+    pub(super) fn new(coordinator: M::Coordinator, config: Consumer) -> Self {
+        let start = Start { reader: Reader(0), number: 1, config: Arc::new(config), topics: Arc::new([0]) };
+        let topics = vec![("t".into(), Some(2))];
+        let cluster = Cluster { topics, idle_topics: super::super::Set::default() };
+        let (ledger, mut ids) = (Ledger::new(true), MemberIds::new(vec!["m".into()]));
+        let member =
+            M::new(start, &mut Step::at(0, &coordinator, &cluster, &ledger, &mut ids, &mut Race::Slow));
+        let mut life = Self { member, coordinator, cluster, ledger, ids };
+        life.happens(0, Event::Start);
+        life
     }
 
-    /// What `act` does at a time, with the effects.
-    pub(super) fn at<M: Member<Coordinator = C>, T>(
-        &mut self,
-        now: i64,
-        act: impl FnOnce(&mut Step<'_, M>) -> T,
-    ) -> (T, Vec<Effect<M>>) {
-        let mut step = Step {
-            now,
-            latency_ms: 10,
-            coordinator: &self.coordinator,
-            cluster: &self.cluster,
-            ledger: &self.ledger,
-            ids: &mut self.ids,
-            race: &mut self.race,
-            leaders_client: None,
-            effects: Vec::new(),
-        };
-        let done = act(&mut step);
-        (done, step.effects)
+    /// What it does at an event.
+    pub(super) fn happens(&mut self, at: i64, event: Event<M>) -> Vec<Effect<M>> {
+        let Self { member, coordinator, cluster, ledger, ids } = self;
+        let mut race = Race::Slow;
+        let mut step = Step::at(at, coordinator, cluster, ledger, ids, &mut race);
+        assert!(member.step(event, &mut step).is_ok());
+        step.effects
     }
 }

@@ -36,7 +36,7 @@ mod sums;
 
 pub use leaders_client::{JoinedGroup, JoinedMember, LeadersClient};
 pub use ledger::{Ledger, Reader, Reading, Span};
-pub use script::{Action, Consumer, Generation, Message, Protocol, Race, Script, Timeline};
+pub use script::{Action, Consumer, Generation, MemberAction, Message, Protocol, Race, Script, Timeline};
 pub use sums::{Changes, Unread};
 
 use super::{classic, consumer};

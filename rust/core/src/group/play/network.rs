@@ -38,9 +38,9 @@ pub(super) struct Network<C: Coordinator> {
     /// Answers that the coordinator has just given.
     pub answered: VecDeque<(Sender, C::Answer)>,
     /// Answers under way, in order: all take equally long.
-    under_way: VecDeque<(Sender, C::Answer)>,
+    pub under_way: VecDeque<(Sender, C::Answer)>,
     /// Answers that have come.
-    arrived: VecDeque<(Sender, C::Answer)>,
+    pub arrived: VecDeque<(Sender, C::Answer)>,
 }
 
 impl<C: Coordinator> Network<C> {
@@ -131,7 +131,7 @@ impl<C: Coordinator> Network<C> {
     pub(super) fn move_group(&mut self, at: i64, ids: &MemberIds) -> Result<()> {
         let mut queued: Vec<_> = self.connections.values_mut().flat_map(std::mem::take).collect();
         queued.sort_by_key(|(sender, _)| sender.reader);
-        self.hand_over(at, C::move_group(), None, ids)?;
+        self.hand_over(at, C::MOVE, None, ids)?;
         let refused = queued.into_iter().map(|(sender, request)| (sender, C::refused(&request)));
         self.answered.extend(refused);
         Ok(())
@@ -146,29 +146,5 @@ impl<C: Coordinator> Network<C> {
                 sender.start = NO_START;
             }
         }
-    }
-
-    /// An answer sets out. It arrives at the next call of `arrive` that is left for it.
-    pub(super) fn depart(&mut self, sender: Sender, answer: C::Answer) {
-        self.under_way.push_back((sender, answer));
-    }
-
-    /// The first of the answers under way arrives.
-    pub(super) fn arrive(&mut self) {
-        self.arrived.extend(self.under_way.pop_front());
-    }
-
-    /// An answer arrives that took no time.
-    pub(super) fn arrive_at_once(&mut self, sender: Sender, answer: C::Answer) {
-        self.arrived.push_back((sender, answer));
-    }
-
-    pub(super) fn next_arrived(&mut self) -> Option<(Sender, C::Answer)> {
-        self.arrived.pop_front()
-    }
-
-    /// Whether no answer is under way.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.under_way.is_empty()
     }
 }

@@ -103,41 +103,33 @@ impl Consumer {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A member starts with a subscription, given as places in the list of topics.
-    Join(Reader, Arc<Consumer>, Vec<u32>),
-    /// A member is closed. The flag says whether it tells the coordinator; `None` is the default of
-    /// `close()`.
-    Leave(Reader, Option<bool>),
-    /// A member vanishes without telling anyone.
-    Crash(Reader),
-    /// A member does not poll for this many milliseconds.
-    Stall(Reader, i64),
-    /// A member subscribes to other topics.
-    Subscribe(Reader, Vec<u32>),
+    Join(Reader, Arc<Consumer>, Arc<[u32]>),
+    /// A member that has started is made to do something.
+    Member(Reader, MemberAction),
     /// A topic's number of partitions changes; `None` deletes the topic.
     Topic(u32, Option<u32>),
     /// Another broker takes over the group.
     Move,
     /// Partitions lose their leader (`false`), or get another one (`true`).
     Leaders(Vec<Place>, bool),
-    /// A member commits an offset under a generation; `None` stands for its own.
-    Commit(Reader, Option<i32>),
     /// An event that the group does not hear of: a consumer that assigns itself partitions starts or stops.
     Beside,
 }
 
-impl Action {
-    /// The member that it concerns, if it concerns one.
-    pub(super) fn member(&mut self) -> Option<&mut Reader> {
-        match self {
-            Self::Join(reader, ..)
-            | Self::Leave(reader, _)
-            | Self::Crash(reader)
-            | Self::Stall(reader, _)
-            | Self::Subscribe(reader, _)
-            | Self::Commit(reader, _) => Some(reader),
-            Self::Topic(..) | Self::Move | Self::Leaders(..) | Self::Beside => None,
-        }
-    }
+/// What a script makes a member do.
+#[derive(Clone, Debug)]
+pub enum MemberAction {
+    /// Its application does not poll for this many milliseconds.
+    Stall(i64),
+    /// Its application subscribes to other topics.
+    Subscribe(Arc<[u32]>),
+    /// Its application commits an offset under a generation; `None` stands for its own.
+    Commit(Option<i32>),
+    /// Its application closes it, as `CloseOptions` says: it leaves the group, stays in it, or does what is the default
+    /// of `close()`.
+    Close(Option<bool>),
+    /// It vanishes without telling anyone.
+    Crash,
 }
 
 /// The result of a rebalance.

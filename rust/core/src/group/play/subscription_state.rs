@@ -9,16 +9,16 @@ use super::member::{Member, Progress, Step};
 /// A consumer's subscription and partitions.
 #[derive(Clone, Debug)]
 pub(super) struct SubscriptionState {
-    topics: Arc<[u32]>,
-    /// The subscription that the coordinator was last sent.
-    sent: Option<Arc<[u32]>>,
+    pub topics: Arc<[u32]>,
+    /// The subscription that the coordinator was last sent, unless it has forgotten that.
+    pub sent: Option<Arc<[u32]>>,
     /// Its partitions, sorted.
-    assigned: Vec<Place>,
+    pub assigned: Vec<Place>,
     /// Those of them whose records it does not return, sorted: they are pending revocation, or their topics are no
     /// longer subscribed to.
     held_back: Vec<Place>,
     /// Those of them of which it does not know yet from where to read, sorted (`initializingPartitions`).
-    initializing: Vec<Place>,
+    pub initializing: Vec<Place>,
     /// Whether it returns records of topics that it does not subscribe to. No consumer has done so since 4.1.
     returns_all: bool,
 }
@@ -27,14 +27,6 @@ impl SubscriptionState {
     pub(super) fn new(topics: Arc<[u32]>, returns_all: bool) -> Self {
         let (assigned, held_back, initializing) = (Vec::new(), Vec::new(), Vec::new());
         Self { topics, sent: None, assigned, held_back, initializing, returns_all }
-    }
-
-    pub(super) fn topics(&self) -> &Arc<[u32]> {
-        &self.topics
-    }
-
-    pub(super) fn assigned(&self) -> &[Place] {
-        &self.assigned
     }
 
     /// Whether it subscribes to a topic. Most consumers subscribe to all topics in order, so that a topic's index in
@@ -47,16 +39,6 @@ impl SubscriptionState {
     pub(super) fn send(&mut self) -> Arc<[u32]> {
         self.sent = Some(Arc::clone(&self.topics));
         Arc::clone(&self.topics)
-    }
-
-    /// Notes that the coordinator has forgotten the subscription.
-    pub(super) fn forget_sent(&mut self) {
-        self.sent = None;
-    }
-
-    /// Whether the coordinator was ever sent a subscription.
-    pub(super) fn was_sent(&self) -> bool {
-        self.sent.is_some()
     }
 
     /// Whether the coordinator knows the subscription, in any order.
@@ -142,19 +124,9 @@ impl SubscriptionState {
         self.assigned.binary_search(&place).is_ok() && self.held_back.binary_search(&place).is_err()
     }
 
-    /// The partitions whose positions it has yet to find.
-    pub(super) fn initializing(&self) -> &[Place] {
-        &self.initializing
-    }
-
     /// It knows from where to read some of its partitions.
     pub(super) fn locate(&mut self, places: &[Place]) {
         self.initializing.retain(|place| places.binary_search(place).is_err());
-    }
-
-    /// It knows from where to read all of them.
-    pub(super) fn locate_all(&mut self) {
-        self.initializing.clear();
     }
 
     /// Whether it knows the position of any of its partitions, and so has something to commit (`allConsumed`).

@@ -47,7 +47,7 @@ impl ClassicMember {
         }
         self.app.closes(now, leaves);
         let mut takes_ms = 0;
-        if !self.subscriptions.assigned().is_empty() {
+        if !self.subscriptions.assigned.is_empty() {
             takes_ms += self.config.listener_ms.unwrap_or(0);
             if self.config.auto_commits() && self.subscriptions.has_positions() {
                 takes_ms += self.commit_on_close(step)?;
@@ -76,8 +76,7 @@ impl ClassicMember {
     /// Finishes `close()`: the member leaves the group (`maybeLeaveGroup`), or does not. One that polled too seldom, or
     /// that the coordinator no longer knows, has already left.
     pub(super) fn closed(&mut self, step: &mut ClassicStep<'_>) {
-        let leaves =
-            self.app.closing().and_then(|closing| closing.leaves).unwrap_or(!self.config.is_static());
+        let leaves = self.app.closing.and_then(|closing| closing.leaves).unwrap_or(!self.config.is_static());
         if leaves && self.state != MemberState::Unjoined && !self.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&self.id), None)]);
             step.send(self.sent(Api::LeaveGroup, step.now), leave);
@@ -91,7 +90,7 @@ impl ClassicMember {
         // In a callback it has not polled since that began.
         let polled = self.app.in_callback(step.now).map(|_| self.app.last_poll(step.now));
         let by = polled.unwrap_or(i64::MAX).min(self.app.read_by(step.now));
-        if let Some(last) = self.last_auto_commit(by).filter(|_| !self.subscriptions.assigned().is_empty()) {
+        if let Some(last) = self.last_auto_commit(by).filter(|_| !self.subscriptions.assigned.is_empty()) {
             step.effects.push(Effect::Heard(last));
         }
         self.end(None, step);

@@ -57,6 +57,9 @@ impl Coordinator for ClassicCoordinator {
     type Request = Request<Subscription, Arc<[Place]>>;
     type Answer = Response<Subscription, Arc<[Place]>>;
 
+    const WAIT: Self::Request = Request::Wait;
+    const MOVE: Self::Request = Request::Move;
+
     fn apply(
         &mut self,
         at: i64,
@@ -93,14 +96,6 @@ impl Coordinator for ClassicCoordinator {
 
     fn deadline(&mut self, by: i64) -> Option<i64> {
         self.group.deadline(by)
-    }
-
-    fn wait() -> Self::Request {
-        Request::Wait
-    }
-
-    fn move_group() -> Self::Request {
-        Request::Move
     }
 
     fn topics(_: &[(Name, Option<u32>)]) -> Option<Self::Request> {

@@ -111,8 +111,8 @@ impl ClassicMember {
     pub(super) fn look_for_answers(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         if self.heartbeats.looked.is_some() {
             self.handle_answers(step)?;
-            let polls_first = self.app.poll_ms() > RETRY_BACKOFF_MS
-                || self.app.poll_ms() == RETRY_BACKOFF_MS && self.heartbeats.follows_app;
+            let polls_first = self.app.poll_ms > RETRY_BACKOFF_MS
+                || self.app.poll_ms == RETRY_BACKOFF_MS && self.heartbeats.follows_app;
             self.poll_next(step.now + i64::from(self.is_busy && polls_first), step);
         }
         Ok(())
@@ -136,7 +136,7 @@ impl ClassicMember {
 
     /// Whether the application polls too seldom for the group, even if nothing holds it up.
     pub(super) fn polls_too_seldom(&self) -> bool {
-        self.app.poll_ms() >= self.config.max_poll_interval_ms
+        self.app.poll_ms >= self.config.max_poll_interval_ms
     }
 
     /// When `max.poll.interval.ms` is over, by the polls up to `now`.
@@ -147,7 +147,7 @@ impl ClassicMember {
     /// Wakes the thread when `max.poll.interval.ms` runs out, if the application will not have polled again by then.
     pub(super) fn limit_poll_interval(&mut self, step: &mut ClassicStep<'_>) {
         let now = step.now;
-        let polls_again = match self.app.stall() {
+        let polls_again = match self.app.stall {
             Some(stall) => stall.until,
             None if self.polls_too_seldom() => i64::MAX,
             None => self.app.in_callback(now).unwrap_or(i64::MIN),

@@ -36,7 +36,7 @@ impl ClassicMember {
         if !self.rejoin_needed {
             if self.has_seen_changes {
                 self.request_rejoin("saw that the topics changed");
-            } else if self.subscriptions.was_sent() && !self.subscriptions.is_sent() {
+            } else if self.subscriptions.sent.is_some() && !self.subscriptions.is_sent() {
                 self.request_rejoin("changed its subscription");
             }
         }
@@ -102,7 +102,7 @@ impl ClassicMember {
         // The heartbeat thread stays off until the answer comes.
         self.disable_heartbeats(step);
         let topics = self.subscriptions.send();
-        let owned: Arc<[Place]> = self.subscriptions.assigned().into();
+        let owned: Arc<[Place]> = self.subscriptions.assigned[..].into();
         let last = &self.last_assignment;
         let subscription = |(name, assignor): &(Name, Assignor)| {
             let subscription = Subscription {
@@ -250,7 +250,7 @@ impl ClassicMember {
     /// `resetStateAndRejoin`. A consumer that is no longer a member returns no more records; its next `poll()` begins
     /// with `onPartitionsLost`, which stops them a second time, without effect.
     pub(super) fn reset_state(&mut self, forgets_id: bool, step: &mut ClassicStep<'_>) {
-        step.stop(self.subscriptions.assigned().to_vec(), self.progress(step.now));
+        step.stop(self.subscriptions.assigned.to_vec(), self.progress(step.now));
         let id = if forgets_id { "".into() } else { Arc::clone(&self.id) };
         self.becomes(id, -1);
         self.state = MemberState::Unjoined;

@@ -53,22 +53,23 @@ impl ClassicMember {
             |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
         let mut group_topics = Vec::new();
         // Members with equal subscriptions share one list, so it is checked only once; the leader's own needs no check.
-        let mut known = self.subscriptions.topics();
+        let mut known = &self.subscriptions.topics;
         let mut owns_more = false;
         for (_, _, subscription) in &joined.members {
             let topics = &subscription.topics;
             if !Arc::ptr_eq(std::mem::replace(&mut known, topics), topics) {
                 let others = topics.iter().copied().filter(|&topic| !self.subscriptions.subscribes(topic));
                 group_topics.extend(others);
-                throws &= self.subscriptions.topics().iter().all(|topic| topics.contains(topic));
+                throws &= self.subscriptions.topics.iter().all(|topic| topics.contains(topic));
             }
             let owned = subscription.remembers.as_ref().map_or(&subscription.owned, |(owned, _)| owned);
             owns_more |= throws && owned.iter().any(is_unseen);
         }
         group_topics.sort_unstable();
         group_topics.dedup();
-        self.metadata.follow_group(group_topics);
-        self.metadata.follows_group() || throws && owns_more
+        let asks_for_others = !group_topics.is_empty();
+        self.metadata.group_topics = group_topics;
+        asks_for_others || throws && owns_more
     }
 
     /// The leader assigns partitions by what it has seen of the topics. It sends no assignment if it is told to skip that

@@ -15,8 +15,9 @@ pub(super) const ANSWERS_MS: i64 = 1;
 pub(super) struct Metadata {
     /// By topic, how many partitions it has seen; `None` for topics that it has not seen.
     pub seen: Vec<Option<u32>>,
-    /// If it leads, the topics that its group subscribes to and it does not (from `groupSubscription`).
-    group_topics: Vec<u32>,
+    /// If it leads, the topics that its group subscribes to and it does not (from `groupSubscription`): it asks for them,
+    /// too.
+    pub group_topics: Vec<u32>,
     stage: Stage,
 }
 
@@ -36,18 +37,6 @@ enum Stage {
 pub(super) struct MetadataAnswer {
     seen: Vec<Option<u32>>,
     pub comes_at: i64,
-}
-
-impl Metadata {
-    /// From now on it also asks for these topics, for its group.
-    pub(super) fn follow_group(&mut self, topics: Vec<u32>) {
-        self.group_topics = topics;
-    }
-
-    /// Whether it asks for topics of the group that it does not subscribe to.
-    pub(super) fn follows_group(&self) -> bool {
-        !self.group_topics.is_empty()
-    }
 }
 
 impl ClassicMember {
@@ -81,7 +70,7 @@ impl ClassicMember {
 
     /// Whether a topic that it wants does not exist, so that it asks again and again.
     fn misses_topics(&self) -> bool {
-        let mut topics = self.subscriptions.topics().iter().chain(&self.metadata.group_topics);
+        let mut topics = self.subscriptions.topics.iter().chain(&self.metadata.group_topics);
         topics.any(|topic| self.metadata.seen[*topic as usize].is_none())
     }
 
@@ -98,7 +87,7 @@ impl ClassicMember {
 
     /// A topic is deleted. Whoever reads it learns that from its next fetch.
     pub(super) fn miss_topic(&mut self, topic: u32, step: &mut ClassicStep<'_>) {
-        if self.subscriptions.assigned().iter().any(|place| place.0 == topic) {
+        if self.subscriptions.assigned.iter().any(|place| place.0 == topic) {
             self.ask_after(MISSES_MS, step);
             self.see_records(step);
         }

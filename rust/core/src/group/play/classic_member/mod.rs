@@ -39,7 +39,7 @@ use super::application::Application;
 use super::cluster::Cluster;
 use super::ledger::Reader;
 use super::member::{AnswerOf, Api, Event, FINDS_COORDINATOR_MS, Member, Progress, Sent, Start, Step};
-use super::script::Consumer;
+use super::script::{Consumer, MemberAction};
 use super::subscription_state::SubscriptionState;
 use crate::Result;
 use crate::interned::Name;
@@ -237,13 +237,13 @@ impl Member for ClassicMember {
             Event::Wake(Timer::Close) => return self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
-            Event::Stall(for_ms) => self.stall(for_ms, step),
-            Event::Subscribe(topics) => self.subscribe(topics, step),
+            Event::Script(MemberAction::Stall(for_ms)) => self.stall(for_ms, step),
+            Event::Script(MemberAction::Subscribe(topics)) => self.subscribe(topics, step),
             Event::Delete(topic) => self.miss_topic(topic, step),
             Event::Leaders => self.see_records(step),
-            Event::Commit(generation) => self.commit_for_script(generation, step),
-            Event::Close(leaves) => return self.close(leaves, step),
-            Event::Crash => self.crash(step),
+            Event::Script(MemberAction::Commit(generation)) => self.commit_for_script(generation, step),
+            Event::Script(MemberAction::Close(leaves)) => return self.close(leaves, step),
+            Event::Script(MemberAction::Crash) => self.crash(step),
         }
         Ok(())
     }
@@ -270,8 +270,8 @@ impl Member for ClassicMember {
     }
 
     fn is_at_rest(&self, coordinator: &ClassicCoordinator, cluster: &Cluster) -> bool {
-        let waits = self.app.stall().is_some()
-            || self.app.closing().is_some()
+        let waits = self.app.stall.is_some()
+            || self.app.closing.is_some()
             || self.next_pass.is_some()
             || !self.inbox.is_empty();
         let rests = self.state == MemberState::Stable

@@ -39,7 +39,7 @@ impl ClassicMember {
     pub(super) fn pass(&mut self, step: &mut ClassicStep<'_>) -> Result<()> {
         self.next_pass = None;
         let now = step.now;
-        if self.app.closing().is_some() || self.app.stall().is_some() && !self.app.has_called_back(now) {
+        if self.app.closing.is_some() || self.app.stall.is_some() && !self.app.has_called_back(now) {
             return Ok(());
         }
         if let Some(until) = self.app.in_callback(now) {

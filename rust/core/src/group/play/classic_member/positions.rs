@@ -7,7 +7,7 @@ impl ClassicMember {
     /// `updateFetchPositions`: asks for the positions of new partitions, or takes them. It waits for the answer if that
     /// comes before `poll()` ends.
     pub(super) fn update_fetch_positions(&mut self, step: &mut ClassicStep<'_>) {
-        if self.subscriptions.initializing().is_empty() {
+        if self.subscriptions.initializing.is_empty() {
             return;
         }
         let comes_at = *self.positions_at.get_or_insert(step.now + step.latency_ms);
@@ -34,10 +34,10 @@ impl ClassicMember {
         let is_seen = |&(topic, partition): &Place| {
             self.metadata.seen[topic as usize].is_some_and(|count| partition.cast_unsigned() < count)
         };
-        if !self.subscriptions.initializing().iter().all(is_seen) {
+        if !self.subscriptions.initializing.iter().all(is_seen) {
             self.request_update(step);
         }
-        self.subscriptions.locate_all();
+        self.subscriptions.initializing.clear();
         self.positions_at = None;
         self.see_records(step);
     }

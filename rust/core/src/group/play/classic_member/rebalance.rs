@@ -33,7 +33,7 @@ impl ClassicMember {
             }
         }
         let is_member = self.generation >= 0 && !self.id.is_empty();
-        let assigned = self.subscriptions.assigned();
+        let assigned = &self.subscriptions.assigned;
         let kept: Vec<Place> = if is_member && is_cooperative {
             assigned.iter().copied().filter(|&(topic, _)| self.subscriptions.subscribes(topic)).collect()
         } else {
@@ -48,7 +48,7 @@ impl ClassicMember {
         }
         self.assign(kept, step);
         (self.join_prepare, self.commit, self.is_leader) = (JoinPrepare::Begins, None, false);
-        self.metadata.follow_group(Vec::new());
+        self.metadata.group_topics.clear();
         Ok(true)
     }
 
@@ -86,7 +86,7 @@ impl ClassicMember {
         }
         let mut places = assignment.to_vec();
         places.sort_unstable();
-        let assigned = self.subscriptions.assigned();
+        let assigned = &self.subscriptions.assigned;
         let revoked = if self.named.is_downgrade { assigned.to_vec() } else { beyond(assigned, &places) };
         let gives_up = self.named.is_downgrade || self.is_cooperative();
         if self.callbacks_done == 0 && !revoked.is_empty() && gives_up {

@@ -21,6 +21,9 @@ impl Coordinator for ConsumerCoordinator {
     type Request = Request;
     type Answer = Answer;
 
+    const WAIT: Request = Request::Wait;
+    const MOVE: Request = Request::Move;
+
     fn apply(
         &mut self,
         at: i64,
@@ -52,14 +55,6 @@ impl Coordinator for ConsumerCoordinator {
 
     fn deadline(&mut self, by: i64) -> Option<i64> {
         self.group.deadline(by)
-    }
-
-    fn wait() -> Request {
-        Request::Wait
-    }
-
-    fn move_group() -> Request {
-        Request::Move
     }
 
     fn topics(topics: &[(Name, Option<u32>)]) -> Option<Request> {

@@ -84,7 +84,7 @@ impl ConsumerMember {
     /// From now on, heartbeats say everything anew.
     fn forget_sent(&mut self) {
         self.heartbeats.sent_assignment = None;
-        self.subscriptions.forget_sent();
+        self.subscriptions.sent = None;
     }
 
     /// An answer reaches the network thread, which handles it at once.

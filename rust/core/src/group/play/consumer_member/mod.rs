@@ -39,7 +39,7 @@ use super::application::Application;
 use super::cluster::Cluster;
 use super::ledger::Reader;
 use super::member::{AnswerOf, Api, Event, FINDS_COORDINATOR_MS, Member, Progress, Sent, Start, Step};
-use super::script::Consumer;
+use super::script::{Consumer, MemberAction};
 use super::subscription_state::SubscriptionState;
 use crate::Result;
 use crate::interned::Name;
@@ -189,13 +189,15 @@ impl Member for ConsumerMember {
             Event::Wake(Timer::Close) => self.close(self.close_later, step),
             Event::Wake(Timer::Closed) => self.closed(step),
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
-            Event::Stall(for_ms) => step.wake(Timer::Stall, self.app.stalls(step.now, for_ms)),
-            Event::Subscribe(topics) => self.subscribe(topics, step),
+            Event::Script(MemberAction::Stall(for_ms)) => {
+                step.wake(Timer::Stall, self.app.stalls(step.now, for_ms))
+            }
+            Event::Script(MemberAction::Subscribe(topics)) => self.subscribe(topics, step),
             Event::Delete(topic) => self.miss_topic(topic, step),
             Event::Leaders => self.see_records(step),
-            Event::Commit(epoch) => self.commit_for_script(epoch, step),
-            Event::Close(leaves) => self.close(leaves, step),
-            Event::Crash => self.end(None, step),
+            Event::Script(MemberAction::Commit(epoch)) => self.commit_for_script(epoch, step),
+            Event::Script(MemberAction::Close(leaves)) => self.close(leaves, step),
+            Event::Script(MemberAction::Crash) => self.end(None, step),
         }
         Ok(())
     }
@@ -222,12 +224,12 @@ impl Member for ConsumerMember {
 
     fn is_at_rest(&self, coordinator: &ConsumerCoordinator, _: &Cluster) -> bool {
         // The network thread hears only of every second call.
-        let polls_too_seldom = 2 * self.app.poll_ms() >= self.config.max_poll_interval_ms;
-        let waits = self.app.stall().is_some() || self.app.closing().is_some() || self.error.is_some();
+        let polls_too_seldom = 2 * self.app.poll_ms >= self.config.max_poll_interval_ms;
+        let waits = self.app.stall.is_some() || self.app.closing.is_some() || self.error.is_some();
         let hears = !self.background_events.is_empty() || self.calls_back || self.called_back.is_some();
         let rests = self.membership.state == MemberState::Stable && self.initializing().next().is_none();
         let is_current = coordinator.group.member(&self.id).is_some_and(|member| {
-            let assigned = self.subscriptions.assigned().iter().copied();
+            let assigned = self.subscriptions.assigned.iter().copied();
             member.epoch == self.epoch && member.assigned.places().eq(assigned)
         });
         !(polls_too_seldom || waits || hears) && rests && self.subscriptions.is_sent() && is_current
@@ -287,13 +289,13 @@ impl ConsumerMember {
         let read = self.app.read_by(now);
         self.app.closes(now, leaves);
         let callback_ms = self.config.listener_ms.unwrap_or(0);
-        let has_any = !self.subscriptions.assigned().is_empty();
+        let has_any = !self.subscriptions.assigned.is_empty();
         if self.config.auto_commits() || has_any && callback_ms > 0 {
             // While the application waits for its commit or its callback, its network thread sees to everything else.
             self.run_once(step);
         }
         let mut takes_ms = 0;
-        if !self.subscriptions.assigned().is_empty() {
+        if !self.subscriptions.assigned.is_empty() {
             takes_ms += callback_ms;
             if self.config.auto_commits() && self.subscriptions.has_positions() {
                 takes_ms += step.latency_ms;
@@ -309,7 +311,7 @@ impl ConsumerMember {
 
     /// Finishes `close()`: tells the coordinator, and ends.
     fn closed(&mut self, step: &mut ConsumerStep<'_>) {
-        self.leave_on_close(self.app.closing().and_then(|closing| closing.leaves), step);
+        self.leave_on_close(self.app.closing.and_then(|closing| closing.leaves), step);
         self.end(None, step);
     }
 

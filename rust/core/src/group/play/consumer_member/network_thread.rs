@@ -111,7 +111,7 @@ impl ConsumerMember {
 
     /// A commit that the script asks for.
     pub(super) fn commit_for_script(&self, epoch: Option<i32>, step: &mut ConsumerStep<'_>) {
-        let owned = self.subscriptions.assigned().to_vec();
+        let owned = self.subscriptions.assigned.to_vec();
         let commit = Request::Commit(Arc::clone(&self.id), epoch.unwrap_or(self.epoch), owned);
         step.send(self.sent(Api::ScriptCommit, step.now), commit);
     }

@@ -35,7 +35,7 @@ impl ConsumerMember {
 
     /// Whether an idle application goes round at least each `retry.backoff.ms`.
     fn goes_round_often(&self) -> bool {
-        let has_none = !self.is_so(Fact::WaitsForThread) && self.subscriptions.assigned().is_empty();
+        let has_none = !self.is_so(Fact::WaitsForThread) && self.subscriptions.assigned.is_empty();
         self.is_so(Fact::GoesRoundOften) || has_none || self.initializing().next().is_some()
     }
 
@@ -44,7 +44,7 @@ impl ConsumerMember {
     pub(super) fn pass(&mut self, step: &mut ConsumerStep<'_>) {
         let is_inside = self.calls_back || self.goes_round;
         self.next_pass = None;
-        if self.app.closing().is_some() || self.app.stall().is_some() && !is_inside {
+        if self.app.closing.is_some() || self.app.stall.is_some() && !is_inside {
             return;
         }
         match self.app.in_callback(step.now) {
@@ -99,7 +99,7 @@ impl ConsumerMember {
             // While it looks for positions, its records wait, too. If that lasts until the next call, that call finds none
             // left.
             let locates = self.positions.comes_at.is_some();
-            let calls_often = self.app.poll_ms() <= RETRY_BACKOFF_MS.min(self.app.timeout_ms());
+            let calls_often = self.app.poll_ms <= RETRY_BACKOFF_MS.min(self.app.timeout_ms);
             if locates && self.is_busy && calls_often && !sees_thread {
                 self.calls_since_polled = 1;
             }
@@ -137,7 +137,7 @@ impl ConsumerMember {
         if self.is_busy || self.is_woken {
             return self.calls_since_polled.is_multiple_of(self.version.calls_an_event());
         }
-        self.positions.are_found(now) || self.polled + self.app.timeout_ms() <= now
+        self.positions.are_found(now) || self.polled + self.app.timeout_ms <= now
     }
 
     /// Whether the application still has the event of its previous round, which is done by now. It drops that event.

@@ -57,13 +57,13 @@ impl ConsumerMember {
 
     /// It will have these partitions when its listener has been called, and finds out from where to read them before.
     pub(super) fn locate_early(&mut self, places: &[Place]) {
-        self.positions.early = beyond(places, self.subscriptions.assigned());
+        self.positions.early = beyond(places, &self.subscriptions.assigned);
         self.positions.are_committed = false;
     }
 
     /// The partitions whose positions it has yet to find.
     pub(super) fn initializing(&self) -> impl Iterator<Item = Place> {
-        let assigned = self.subscriptions.initializing().iter().copied();
+        let assigned = self.subscriptions.initializing.iter().copied();
         assigned
             .filter(|place| self.subscriptions.returns(*place))
             .chain(beyond(&self.positions.early, &self.positions.located_early))
@@ -119,7 +119,7 @@ impl ConsumerMember {
             self.go_on(step);
             return;
         }
-        let is_new = |place: &Place| self.subscriptions.assigned().binary_search(place).is_err();
+        let is_new = |place: &Place| self.subscriptions.assigned.binary_search(place).is_err();
         self.positions.located_early.extend(located.into_iter().filter(is_new));
         self.positions.is_connected = true;
         // Whether the application waits for records. A callback that keeps it simply goes on.
@@ -135,7 +135,7 @@ impl ConsumerMember {
     /// It sees the cluster's topics as they are, and will ask again when its metadata is too old.
     pub(super) fn see_topics(&mut self, step: &mut ConsumerStep<'_>) {
         self.seen = step.cluster.counts(|_| true);
-        let misses = self.subscriptions.topics().iter().any(|topic| self.seen[*topic as usize].is_none());
+        let misses = self.subscriptions.topics.iter().any(|topic| self.seen[*topic as usize].is_none());
         let age_ms = self.config.metadata_max_age_ms;
         self.ask_for_topics_after(if misses { age_ms.min(ASKS_AGAIN_MS) } else { age_ms }, step);
     }
@@ -150,7 +150,7 @@ impl ConsumerMember {
 
     /// A topic is deleted. Whoever reads it learns that from its next fetch.
     pub(super) fn miss_topic(&mut self, topic: u32, step: &mut ConsumerStep<'_>) {
-        if self.subscriptions.assigned().iter().any(|place| place.0 == topic) {
+        if self.subscriptions.assigned.iter().any(|place| place.0 == topic) {
             self.ask_for_topics_after(MISSES_MS, step);
             self.see_records(step);
         }

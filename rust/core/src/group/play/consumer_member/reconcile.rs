@@ -26,7 +26,7 @@ impl ConsumerMember {
     /// `maybeReconcile`. It may commit only while the application polls (`can_commit`).
     pub(super) fn maybe_reconcile(&mut self, can_commit: bool, step: &mut ConsumerStep<'_>) {
         let Some(target) = self.membership.next_assignment() else { return };
-        let revoked = beyond(self.subscriptions.assigned(), &target.places);
+        let revoked = beyond(&self.subscriptions.assigned, &target.places);
         let commits = self.config.auto_commits();
         let waits_for_poll = commits || !revoked.is_empty() && !self.is_so(Fact::RevokesAtAnyTime);
         if !can_commit && waits_for_poll {
@@ -36,7 +36,7 @@ impl ConsumerMember {
         let commits = commits && self.subscriptions.has_positions();
         if commits {
             self.commit_sent_at = Some(step.now);
-            let owned = self.subscriptions.assigned().to_vec();
+            let owned = self.subscriptions.assigned.to_vec();
             let commit = Request::Commit(Arc::clone(&self.id), self.epoch, owned);
             step.send(self.sent(Api::OffsetCommit, step.now), commit);
         }
@@ -53,7 +53,7 @@ impl ConsumerMember {
         if self.membership.aborts() {
             return;
         }
-        let revokes = !beyond(self.subscriptions.assigned(), &resolved.places).is_empty();
+        let revokes = !beyond(&self.subscriptions.assigned, &resolved.places).is_empty();
         if revokes && self.config.listener_ms.is_some() {
             self.background_events.push(BackgroundEvent::Revoked(resolved));
         } else {
@@ -152,7 +152,7 @@ impl ConsumerMember {
     /// `transitionToFenced` and `transitionToStale`: the member loses all its partitions, once its listener has been
     /// called.
     pub(super) fn lose_all(&mut self, state: MemberState, step: &mut ConsumerStep<'_>) {
-        let calls = self.config.listener_ms.is_some() && !self.subscriptions.assigned().is_empty();
+        let calls = self.config.listener_ms.is_some() && !self.subscriptions.assigned.is_empty();
         if !calls || !self.is_so(Fact::ReadsWhatItLoses) {
             self.subscriptions.hold_back_all(self.progress(step.now), step);
             self.see_records(step);

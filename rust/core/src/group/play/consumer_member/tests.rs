@@ -1,31 +1,19 @@
 //! What a KIP-848 member does at an event: a missed poll, a fenced epoch, a smaller assignment.
 
-use std::sync::Arc;
-
 use super::super::super::consumer::{
     ConsumerGroup as Group, ConsumerGroupConfig as Config, ConsumerGroupEffect as Answer,
     ConsumerGroupRequest as Request, Place,
 };
 use super::super::super::error_code::Code;
-use super::super::ledger::Reader;
-use super::super::member::{Api, Effect, Event, Member, Scene, Sent, Start, consumer};
+use super::super::member::{Api, Effect, Event, Life, Sent, consumer};
+use super::super::script::MemberAction;
 use super::{ConsumerCoordinator, ConsumerMember, MemberState, Timer};
 
-/// A member that polls every 500 ms, and what it sees.
-struct Life {
-    scene: Scene<ConsumerCoordinator>,
-    member: ConsumerMember,
-}
-
-impl Life {
-    /// A member that has joined, reads both partitions of a topic, and has acknowledged them.
+impl Life<ConsumerMember> {
+    /// A member that polls every 500 ms, has joined, reads both partitions of a topic, and has acknowledged them.
     fn stable() -> Self {
-        let config = consumer(30_000);
-        let mut scene = Scene::new(ConsumerCoordinator { group: Group::new(Config::default()) }, 2);
-        let start = Start { reader: Reader(0), number: 1, config: Arc::new(config), topics: Arc::new([0]) };
-        let (member, _) = scene.at(0, |step| ConsumerMember::new(start, step));
-        let mut life = Self { scene, member };
-        life.happens(0, Event::Start);
+        let coordinator = ConsumerCoordinator { group: Group::new(Config::default()) };
+        let mut life = Self::new(coordinator, consumer(30_000));
         assert_eq!(epochs(&life.happens(3, Event::Wake(Timer::Heartbeat))), [0]);
         life.is_answered(13, Code::None, 1, Some(vec![(0, 0), (0, 1)]));
         assert_eq!(life.member.membership.state, MemberState::Reconciling);
@@ -36,12 +24,6 @@ impl Life {
         life.is_answered(515, Code::None, 1, None);
         assert_eq!((life.member.membership.state, life.member.is_busy), (MemberState::Stable, true));
         life
-    }
-
-    fn happens(&mut self, at: i64, event: Event<ConsumerMember>) -> Vec<Effect<ConsumerMember>> {
-        let (result, effects) = self.scene.at(at, |step| self.member.step(event, step));
-        assert!(result.is_ok());
-        effects
     }
 
     /// The answer to a heartbeat comes.
@@ -78,7 +60,7 @@ fn stops(effects: &[Effect<ConsumerMember>]) -> usize {
 #[test]
 fn leaves_if_the_application_does_not_poll_in_time_and_joins_again_when_it_does() {
     let mut life = Life::stable();
-    life.happens(600, Event::Stall(60_000));
+    life.happens(600, Event::Script(MemberAction::Stall(60_000)));
     life.happens(1_000, Event::Wake(Timer::Poll));
     let effects = life.happens(31_000, Event::Wake(Timer::Heartbeat));
     assert_eq!((epochs(&effects), stops(&effects)), (vec![-1], 2));
@@ -109,5 +91,5 @@ fn gives_up_partitions_in_a_poll_and_acknowledges_that_in_a_later_one() {
         .map(|effects| (epochs(&effects), stops(&effects)))
         .into();
     assert_eq!(polled, [(vec![], 0), (vec![], 1), (vec![2], 0)]);
-    assert_eq!(life.member.subscriptions.assigned(), [(0, 0)]);
+    assert_eq!(life.member.subscriptions.assigned, [(0, 0)]);
 }

@@ -7,20 +7,17 @@ use super::super::super::consumer::Place;
 use super::super::coordinator::Coordinator;
 use super::super::ledger::Reader;
 use super::super::member::{Event, Member, Start};
-use super::super::script::Action;
+use super::super::script::{Action, MemberAction};
 use super::{Simulation, Slot};
 use crate::Result;
 use crate::index::{Ix, indices};
 
 impl<M: Member> Simulation<M> {
     /// Carries out an action of the script.
-    pub(super) fn follow(&mut self, mut action: Action) -> Result<()> {
-        if let Some(reader) = action.member() {
-            *reader = self.latest[*reader];
-        }
+    pub(super) fn follow(&mut self, action: Action) -> Result<()> {
         match action {
             Action::Join(reader, config, topics) => {
-                let reader = self.successor(reader);
+                let reader = self.successor(self.latest[reader]);
                 let topics = self.subscription(topics);
                 let slot = &mut self.members[reader];
                 slot.start += 1;
@@ -32,12 +29,11 @@ impl<M: Member> Simulation<M> {
                 self.carry_out(reader, effects)?;
                 self.step(reader, Event::Start)
             }
-            Action::Leave(reader, operation) => self.step(reader, Event::Close(operation)),
-            Action::Crash(reader) => self.step(reader, Event::Crash),
-            Action::Stall(reader, for_ms) => self.step(reader, Event::Stall(for_ms)),
-            Action::Subscribe(reader, topics) => {
-                let topics = self.subscription(topics);
-                self.step(reader, Event::Subscribe(topics))
+            Action::Member(reader, mut action) => {
+                if let MemberAction::Subscribe(topics) = &mut action {
+                    *topics = self.subscription(Arc::clone(topics));
+                }
+                self.step(self.latest[reader], Event::Script(action))
             }
             Action::Topic(topic, count) => self.change_topic(topic, count),
             Action::Move => {
@@ -46,7 +42,6 @@ impl<M: Member> Simulation<M> {
                 Ok(())
             }
             Action::Leaders(places, has_leader) => self.change_leaders(&places, has_leader),
-            Action::Commit(reader, generation) => self.step(reader, Event::Commit(generation)),
             Action::Beside => Ok(()),
         }
     }
@@ -65,13 +60,12 @@ impl<M: Member> Simulation<M> {
     }
 
     /// Returns the shared list for a subscription: thousands of members may each subscribe to thousands of topics.
-    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
-        if let Some(known) = self.subscriptions.get(&topics[..]) {
+    fn subscription(&mut self, topics: Arc<[u32]>) -> Arc<[u32]> {
+        if let Some(known) = self.subscriptions.get(&topics) {
             return Arc::clone(known);
         }
-        let new: Arc<[u32]> = topics.into();
-        self.subscriptions.insert(Arc::clone(&new));
-        new
+        self.subscriptions.insert(Arc::clone(&topics));
+        topics
     }
 
     fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {

@@ -23,10 +23,10 @@ impl<M: Member> Simulation<M> {
             let member = self.members[reader].member.as_ref();
             let awaits = member.is_some_and(|member| member.awaits(sent, &answer));
             if self.latency_ms > 0 && awaits {
-                self.network.depart(sender, answer);
+                self.network.under_way.push_back((sender, answer));
                 self.later(self.now + self.latency_ms, Todo::Arrive);
             } else {
-                self.network.arrive_at_once(sender, answer);
+                self.network.arrived.push_back((sender, answer));
             }
         }
     }
@@ -34,7 +34,7 @@ impl<M: Member> Simulation<M> {
     /// Hands each answer that has arrived to the member that asked. Returns how many there were.
     pub(super) fn deliver(&mut self) -> Result<usize> {
         let mut count = 0;
-        while let Some((sender, answer)) = self.network.next_arrived() {
+        while let Some((sender, answer)) = self.network.arrived.pop_front() {
             count += 1;
             if count > AT_ONCE * (self.members.len() + 1) {
                 return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));

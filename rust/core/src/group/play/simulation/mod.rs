@@ -17,7 +17,7 @@ use super::ledger::{Ledger, Reader};
 use super::member::{Effect, Event, Member, Step};
 use super::member_ids::MemberIds;
 use super::network::{Network, Sender};
-use super::script::{Action, Message, Race, Script, Timeline};
+use super::script::{Action, MemberAction, Message, Race, Script, Timeline};
 use crate::index::indices;
 use crate::{Error, Result};
 
@@ -151,7 +151,7 @@ impl<M: Member> Simulation<M> {
             self.now = next;
             if deadline.is_some_and(|deadline| deadline <= next) {
                 at_once += 1;
-                self.hand_over(M::Coordinator::wait())?;
+                self.hand_over(M::Coordinator::WAIT)?;
             } else if let Some(((_, number), todo)) = self.queue.pop() {
                 at_once += usize::from(self.act(todo, number)?);
             }
@@ -188,7 +188,7 @@ impl<M: Member> Simulation<M> {
                     self.follow(action)?;
                 }
             }
-            Todo::Arrive => self.network.arrive(),
+            Todo::Arrive => self.network.arrived.extend(self.network.under_way.pop_front()),
             Todo::Wake(reader, timer) => {
                 let timers = &mut self.members[reader].timers;
                 let Some(place) = timers.iter().position(|set| *set == (timer, number)) else {
@@ -221,7 +221,7 @@ impl<M: Member> Simulation<M> {
     /// Something happens to a member. One that has ended notices nothing, but may still be made to commit.
     fn step(&mut self, reader: Reader, event: Event<M>) -> Result<()> {
         let slot = &mut self.members[reader];
-        if !slot.is_alive && !matches!(event, Event::Commit(_)) {
+        if !slot.is_alive && !matches!(event, Event::Script(MemberAction::Commit(_))) {
             return Ok(());
         }
         let Some(mut member) = slot.member.take() else { return Ok(()) };
@@ -293,7 +293,7 @@ impl<M: Member> Simulation<M> {
     fn is_at_rest(&self) -> bool {
         let mut alive =
             self.members.iter().filter(|slot| slot.is_alive).filter_map(|slot| slot.member.as_ref());
-        self.network.is_quiet()
+        self.network.under_way.is_empty()
             && self.network.coordinator.is_at_rest(alive.clone().count())
             && alive.all(|member| member.is_at_rest(&self.network.coordinator, &self.cluster))
     }
