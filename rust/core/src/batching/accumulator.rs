@@ -16,7 +16,7 @@ use crate::producer::sizes::RecordSize;
 #[derive(Clone, Debug)]
 pub(super) struct Accumulator {
     /// Those of the metadata, in its order, then others to which a record went.
-    queues: Vec<Queue>,
+    pub(super) queues: Vec<Queue>,
     /// The partition of each queue.
     ids: Vec<i32>,
     places: QueuePlaces,
@@ -27,7 +27,8 @@ pub(super) struct Accumulator {
     known: usize,
     /// How many batches were opened.
     opened: u64,
-    changes: u64,
+    /// How often a queue became longer or shorter, or one was met.
+    pub(super) changes: u64,
 }
 
 /// The place of each partition's queue. Its memory depends on how many partitions there are, not on how large their
@@ -96,14 +97,6 @@ impl Accumulator {
             new.add(queue);
         }
         new
-    }
-
-    pub(super) fn queues(&self) -> &[Queue] {
-        &self.queues
-    }
-
-    pub(super) fn queue(&mut self, place: usize) -> &mut Queue {
-        &mut self.queues[place]
     }
 
     /// The existing queues, in the order in which Java walks them.
@@ -180,11 +173,6 @@ impl Accumulator {
             self.holding[leader].set(number, holds);
         }
         self.changes += 1;
-    }
-
-    /// How often a queue became longer or shorter, or one was met.
-    pub(super) fn changes(&self) -> u64 {
-        self.changes
     }
 
     /// The answer for a partition arrived, so it may be drained again.

@@ -54,14 +54,14 @@ impl ReadyCheck<'_> {
             return Ok(self.ready(accumulator, nodes));
         }
         let timeout = self.settings.availability_timeout_ms;
-        let is_same = reported.changes == Some(accumulator.changes()) && timeout == 0;
+        let is_same = reported.changes == Some(accumulator.changes) && timeout == 0;
         if !is_same {
             count(&mut reported.now, accumulator, nodes, timeout);
             if reported.changes.is_none() || reported.now != reported.before {
                 producer.load_stats(0, Some(&reported.now))?;
                 std::mem::swap(&mut reported.now, &mut reported.before);
             }
-            reported.changes = Some(accumulator.changes());
+            reported.changes = Some(accumulator.changes);
         }
         Ok(self.ready(accumulator, nodes))
     }

@@ -12,7 +12,7 @@ use crate::producer::Producer;
 /// The sender, which runs at given times.
 #[derive(Clone, Debug)]
 pub(super) struct ProducerSender {
-    scenario: Scenario,
+    pub(super) scenario: Scenario,
     pub(super) nodes: Nodes,
     reported: ReportedQueues,
     /// Whether `flush()` has begun.
@@ -46,10 +46,6 @@ impl ProducerSender {
             drain_index: 0,
             spare: Vec::new(),
         }
-    }
-
-    pub(super) fn scenario(&self) -> &Scenario {
-        &self.scenario
     }
 
     /// Whether a run would find what the last one found, as long as no batch is opened, filled or closed and no answer
@@ -159,7 +155,7 @@ impl ProducerSender {
             while let Some(number) = accumulator.next_holding(place, next).filter(|&number| number < end) {
                 next = number + 1;
                 let at = node.partitions[number];
-                let queue = &accumulator.queues()[at];
+                let queue = &accumulator.queues[at];
                 let Some(first) = queue.batches.front() else { continue };
                 if queue.is_muted || first.backs_off(now, settings.retry_backoff_ms) {
                     continue;
@@ -171,7 +167,7 @@ impl ProducerSender {
                 let Some(mut batch) = accumulator.take_first(at) else { continue };
                 batch.leave(now, settings.linger_ms, self.flushing);
                 bytes += batch.bytes();
-                accumulator.queue(at).is_muted = self.most_in_flight == 1;
+                accumulator.queues[at].is_muted = self.most_in_flight == 1;
                 batches.push(batch);
             }
         }

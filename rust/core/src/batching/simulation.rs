@@ -95,7 +95,7 @@ impl Simulation {
             report,
             size,
             at: record.at,
-            batch_size: self.sender.scenario().settings.batch_size.max(1),
+            batch_size: self.sender.scenario.settings.batch_size.max(1),
             record: self.records,
             outcome: AppendOutcome::default(),
         };
@@ -109,7 +109,7 @@ impl Simulation {
         self.records += 1;
         report.take(BatchEvent::Placed { partition, batch: outcome.batch, at: record.at });
         self.is_due |= outcome.matters;
-        if outcome.wakes && self.sender.scenario().each_append {
+        if outcome.wakes && self.sender.scenario.each_append {
             self.send(record.at, report)?;
         }
         Ok(())
@@ -121,7 +121,7 @@ impl Simulation {
     /// As [`Simulation::append`].
     pub fn finish(&mut self, report: &mut impl EventReport) -> Result<()> {
         if let Some(now) = self.now {
-            let flush = self.sender.scenario().flush_ms;
+            let flush = self.sender.scenario.flush_ms;
             if flush.is_some_and(|flush| flush <= now) {
                 self.flush();
             }
@@ -134,7 +134,7 @@ impl Simulation {
             }
             self.run_to(None, report)?;
         }
-        for queue in self.accumulator.queues() {
+        for queue in &self.accumulator.queues {
             queue.batches.iter().for_each(|batch| report.take(BatchEvent::LeftOver(batch)));
         }
         Ok(())
@@ -157,7 +157,7 @@ impl Simulation {
         if let Some(partition) = partition.filter(|&partition| !self.has(partition)) {
             return refused(format!("the record names partition {partition}, which the topic does not have"));
         }
-        let (bytes, most) = (size.upper_bound(), self.sender.scenario().settings.max_request_size);
+        let (bytes, most) = (size.upper_bound(), self.sender.scenario.settings.max_request_size);
         if bytes > most.into() {
             return refused(format!(
                 "the record is {bytes} bytes when serialized, and max.request.size is {most} (Kafka's own producer \
@@ -170,7 +170,7 @@ impl Simulation {
     /// Whether a record may name a partition: one of the metadata, or a number below their count, which is all that
     /// Kafka's producer checks.
     fn has(&self, partition: i32) -> bool {
-        let partitions = &self.sender.scenario().partitions;
+        let partitions = &self.sender.scenario.partitions;
         usize::try_from(partition).is_ok_and(|number| number < partitions.len())
             || partitions.iter().any(|each| each.id == partition)
     }
