@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 
+/// By member, its partitions.
+pub(super) type MemberLists = Vec<Vec<PartitionIx>>;
+
 /// List `i` is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists<T> {
@@ -69,7 +72,7 @@ pub(super) fn offsets(lengths: impl IntoIterator<Item = usize>) -> Vec<usize> {
 /// Partitions one at a time from the member that has most left, the one with the greater number on ties. `next` takes one
 /// out of that member's list, if the list has any.
 pub(super) fn from_the_fullest(
-    mut lists: Vec<Vec<PartitionIx>>,
+    mut lists: MemberLists,
     mut next: impl FnMut(&mut Vec<PartitionIx>) -> Option<PartitionIx>,
 ) -> Vec<PartitionIx> {
     let mut taken = Vec::new();

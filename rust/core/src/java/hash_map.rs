@@ -88,11 +88,6 @@ impl Walker {
         self.walked()
     }
 
-    /// A new map.
-    pub(crate) fn begin(&mut self) {
-        self.begin_with(FIRST_BINS);
-    }
-
     /// A new map with a given number of bins.
     pub(crate) fn begin_with(&mut self, bins: usize) {
         self.bins.clear();

@@ -5,6 +5,7 @@ use super::partition_set::PartitionSet;
 use super::rack_awareness;
 use super::sorted_members::SortedMembers;
 use super::subscriptions::TopicReaders;
+use crate::assignors::lists::MemberLists;
 use crate::assignors::movements::Movements;
 use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 use crate::java::hash_map::spread;
@@ -42,7 +43,7 @@ pub(crate) struct Balance<'a> {
     topics: &'a TopicReaders,
     rules: BalanceRules,
     /// Each member's partitions in the order in which it got them.
-    lists: Vec<Vec<PartitionIx>>,
+    lists: MemberLists,
     /// By partition, who got it last.
     owner: Vec<MemberIx>,
     /// Who owned it in an older generation.
@@ -63,7 +64,7 @@ impl<'a> Balance<'a> {
     pub(crate) fn new(
         group: &'a JavaGroup<'a>,
         topics: &'a TopicReaders,
-        lists: Vec<Vec<PartitionIx>>,
+        lists: MemberLists,
         previous: Vec<Option<(MemberIx, i32)>>,
         rules: BalanceRules,
     ) -> Self {
@@ -100,7 +101,7 @@ impl<'a> Balance<'a> {
         all: &[PartitionIx],
         by_rack: bool,
         unassigned_first: bool,
-    ) -> Result<Vec<Vec<PartitionIx>>> {
+    ) -> Result<MemberLists> {
         let initializing = self.lists.iter().all(Vec::is_empty);
         self.assign(unassigned, by_rack);
         self.set_fixed_aside();

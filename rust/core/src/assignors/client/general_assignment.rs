@@ -7,10 +7,11 @@ use super::owned_partitions::Claims;
 use super::rack_awareness;
 use super::subscriptions::TopicReaders;
 use crate::Result;
+use crate::assignors::lists::MemberLists;
 use crate::index::{MemberIx, PartitionIx, TopicIx};
 
 /// What each member reads.
-pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims) -> Result<Vec<Vec<PartitionIx>>> {
+pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims) -> Result<MemberLists> {
     let topics = TopicReaders::new(group);
     let by_rack = rack_awareness::matter(group, group.walk.iter().copied(), group.partitions());
     let kept = Kept::new(group, claims, &topics, by_rack);
@@ -23,7 +24,7 @@ pub(crate) fn assign(group: &JavaGroup<'_>, claims: &Claims) -> Result<Vec<Vec<P
 
 /// What members own and may keep.
 struct Kept {
-    lists: Vec<Vec<PartitionIx>>,
+    lists: MemberLists,
     /// Whether a member had to give up something that still exists.
     revoked: bool,
 }

@@ -3,7 +3,7 @@
 use super::group::JavaGroup;
 use crate::assignors::lists::Lists;
 use crate::index::{MemberIx, PartitionIx, TopicIx};
-use crate::java::hash_map::Walker;
+use crate::java::hash_map::{FIRST_BINS, Walker};
 
 /// The members' claims to partitions.
 pub(crate) struct Claims {
@@ -117,7 +117,7 @@ pub(crate) fn by_topic(group: &JavaGroup<'_>, partitions: &[PartitionIx]) -> Lis
     let mut lists = vec![Vec::<PartitionIx>::new(); group.topics.len()];
     let mut walker = Walker::of_names(&group.topics);
     for member in group.by_id() {
-        walker.begin();
+        walker.begin_with(FIRST_BINS);
         let places = group.owned.range(member);
         for (&(topic, _), &partition) in group.owned.get(member).iter().zip(&partitions[places]) {
             let list = &mut lists[topic];

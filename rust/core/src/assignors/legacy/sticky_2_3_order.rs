@@ -3,6 +3,7 @@
 use super::owned_partitions::{LegacyClaims, Owners};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
+use crate::assignors::lists::MemberLists;
 use crate::assignors::lists::from_the_fullest;
 use crate::index::{PartitionIx, TopicIx, marked};
 
@@ -35,7 +36,7 @@ fn identical(group: &JavaGroup<'_>, topics: &TopicReaders) -> bool {
 
 /// What each member owns, from the end on: first what another one owned in the previous generation, then the rest, each in
 /// the order of Java's map.
-fn queues(group: &JavaGroup<'_>, claims: &LegacyClaims, owners: &Owners) -> Vec<Vec<PartitionIx>> {
+fn queues(group: &JavaGroup<'_>, claims: &LegacyClaims, owners: &Owners) -> MemberLists {
     let mut queues = vec![Vec::new(); group.members()];
     let had = |&partition: &PartitionIx| owners.previous[partition].is_some();
     let disputed: Vec<_> = owners.walk.iter().copied().filter(had).collect();

@@ -1,6 +1,7 @@
 //! The sticky algorithm of Kafka 2.8 for members with equal subscriptions: those with too few take from those with the
 //! most (`AbstractStickyAssignor.constrainedAssign`).
 
+use crate::assignors::lists::MemberLists;
 use std::collections::VecDeque;
 
 use super::owned_partitions::LegacyClaims;
@@ -11,11 +12,7 @@ use crate::assignors::quotas::Quota;
 use crate::index::{Ix, MemberIx, PartitionIx, numbered};
 
 /// What each member reads; if `cooperative`, without what changes hands.
-pub(super) fn assign(
-    group: &JavaGroup<'_>,
-    claims: &LegacyClaims,
-    cooperative: bool,
-) -> Result<Vec<Vec<PartitionIx>>> {
+pub(super) fn assign(group: &JavaGroup<'_>, claims: &LegacyClaims, cooperative: bool) -> Result<MemberLists> {
     let mut dealing = Dealing::new(group, claims, cooperative);
     dealing.keep_owned();
     let unassigned = dealing.fill_up();
@@ -33,7 +30,7 @@ struct Dealing<'a> {
     least: usize,
     most: usize,
     /// What each member owns, as far as it is believed.
-    owned: Vec<Vec<PartitionIx>>,
+    owned: MemberLists,
     lists: Vec<VecDeque<PartitionIx>>,
     /// By partition, whether a member keeps it, had to give it up, or shares its claim with another member.
     kept: Vec<bool>,
@@ -162,11 +159,7 @@ impl<'a> Dealing<'a> {
 
 /// What each member is believed to own, and by partition, whether two members claim it. Only members of the newest
 /// generation count. Cooperative members always name one.
-fn believed(
-    group: &JavaGroup<'_>,
-    claims: &LegacyClaims,
-    cooperative: bool,
-) -> (Vec<Vec<PartitionIx>>, Vec<bool>) {
+fn believed(group: &JavaGroup<'_>, claims: &LegacyClaims, cooperative: bool) -> (MemberLists, Vec<bool>) {
     let generation = |member: MemberIx| {
         let names = cooperative || group.sends[member];
         names.then(|| group.generations[member])

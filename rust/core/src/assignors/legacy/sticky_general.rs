@@ -6,6 +6,7 @@ use super::sticky_2_3_order;
 use crate::assignors::client::balance::{Balance, BalanceRules};
 use crate::assignors::client::group::JavaGroup;
 use crate::assignors::client::subscriptions::TopicReaders;
+use crate::assignors::lists::MemberLists;
 use crate::index::{MemberIx, PartitionIx, marked};
 use crate::{Error, Result};
 
@@ -17,7 +18,7 @@ pub(super) fn assign(
     claims: &LegacyClaims,
     looked_at: &[MemberIx],
     cooperative: bool,
-) -> Result<Vec<Vec<PartitionIx>>> {
+) -> Result<MemberLists> {
     let topics = TopicReaders::new(group);
     let mut generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
     for &member in looked_at {
@@ -29,7 +30,7 @@ pub(super) fn assign(
 }
 
 /// What each member reads under Kafka 2.3, which deals owned partitions in another order.
-pub(super) fn assign_as_2_3(group: &JavaGroup<'_>, claims: &LegacyClaims) -> Result<Vec<Vec<PartitionIx>>> {
+pub(super) fn assign_as_2_3(group: &JavaGroup<'_>, claims: &LegacyClaims) -> Result<MemberLists> {
     if group.members() == 0 {
         return Err(Error::throws("NoSuchElementException", "a group without members"));
     }
@@ -48,7 +49,7 @@ fn balance(
     owners: Owners,
     sorted: &[PartitionIx],
     unowned_first: bool,
-) -> Result<Vec<Vec<PartitionIx>>> {
+) -> Result<MemberLists> {
     let (lists, revoked) = kept(group, topics, &owners);
     let is_kept = marked(group.row.len(), lists.iter().flatten().copied());
     let unassigned: Vec<_> = sorted.iter().copied().filter(|&partition| !is_kept[partition]).collect();
@@ -58,7 +59,7 @@ fn balance(
 
 /// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up
 /// something that still exists.
-fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (Vec<Vec<PartitionIx>>, bool) {
+fn kept(group: &JavaGroup<'_>, topics: &TopicReaders, owners: &Owners) -> (MemberLists, bool) {
     let mut lists = vec![Vec::new(); group.members()];
     let mut revoked = false;
     for &partition in owners.walk.iter().filter(|&&partition| !group.is_beyond(partition)) {

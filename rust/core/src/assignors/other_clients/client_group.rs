@@ -2,6 +2,7 @@
 
 use super::{answer, in_byte_order};
 use crate::Result;
+use crate::assignors::lists::MemberLists;
 use crate::assignors::topic_partitions::TopicPartitions;
 use crate::assignors::{Assignment, Chance, Input, Lists};
 use crate::go_map::GoDraws;
@@ -125,7 +126,7 @@ impl<'a> ClientGroup<'a> {
         &self,
         members: Vec<Vec<MemberIx>>,
         bound: impl Fn(usize, usize, usize) -> usize,
-    ) -> Vec<Vec<PartitionIx>> {
+    ) -> MemberLists {
         let mut lists = vec![Vec::new(); self.members()];
         for (topic, members) in numbered(members) {
             let mut partitions = self.row.of(topic);
@@ -198,7 +199,7 @@ impl<'a> ClientGroup<'a> {
     }
 
     /// The same, with each member's partitions by topic's name first.
-    pub(super) fn named(&self, mut lists: Vec<Vec<PartitionIx>>, chance: Option<Chance>) -> Assignment {
+    pub(super) fn named(&self, mut lists: MemberLists, chance: Option<Chance>) -> Assignment {
         for list in &mut lists {
             list.sort_by_key(|&partition| self.row.topic(partition));
         }

@@ -2,6 +2,7 @@
 
 use super::client_group::ClientGroup;
 use crate::assignors::client::sorted_members::SortedMembers;
+use crate::assignors::lists::MemberLists;
 use crate::index::{Ix, MemberIx, PartitionIx, TopicIx};
 
 /// Who has what during the moves, and who may read what.
@@ -9,7 +10,7 @@ pub(super) struct Holdings<'a> {
     pub(super) group: &'a ClientGroup<'a>,
     pub(super) readers: Readers,
     /// By member, its partitions.
-    pub(super) lists: Vec<Vec<PartitionIx>>,
+    pub(super) lists: MemberLists,
     /// By partition, its owner.
     pub(super) owner: Vec<MemberIx>,
     /// Members that do not take part, and are not in `sorted`.
@@ -38,7 +39,7 @@ impl Readers {
 
 impl<'a> Holdings<'a> {
     /// Nobody owns anything yet, and nobody is sorted.
-    pub(super) fn new(group: &'a ClientGroup<'a>, readers: Readers, lists: Vec<Vec<PartitionIx>>) -> Self {
+    pub(super) fn new(group: &'a ClientGroup<'a>, readers: Readers, lists: MemberLists) -> Self {
         Self {
             group,
             readers,

@@ -1,6 +1,7 @@
 //! The assignors of kafka-go 0.4.51 (`groupbalancer.go`): each topic by itself, over its readers sorted by
 //! ID.
 
+use crate::assignors::lists::MemberLists;
 use std::collections::BTreeMap;
 
 use super::ClientAssignor;
@@ -23,18 +24,18 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
 ];
 
 /// An answer that leaves nothing to chance.
-fn certain(input: &Input<'_>, assign: fn(&ClientGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
+fn certain(input: &Input<'_>, assign: fn(&ClientGroup<'_>) -> MemberLists) -> Result<Assignment> {
     let group = ClientGroup::new(input)?;
     Ok(group.named(assign(&group), None))
 }
 
 /// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
-fn range(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>) -> MemberLists {
     group.in_ranges(group.subscribers(), |place, partitions, members| place * partitions / members)
 }
 
 /// `RoundRobinGroupBalancer`: each topic starts again with the first member.
-fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> MemberLists {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers()) {
         for (place, &member) in members.iter().enumerate() {
@@ -48,7 +49,7 @@ fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
 /// `RackAffinityGroupBalancer`: each member gets its fair share in the rack of the partitions' leaders, and
 /// the rest goes to anybody. Members are in the order in which they joined; Go's order of racks decides who
 /// gets the remainders.
-fn rack_affinity(group: &ClientGroup<'_>, draws: &mut GoDraws) -> Vec<Vec<PartitionIx>> {
+fn rack_affinity(group: &ClientGroup<'_>, draws: &mut GoDraws) -> MemberLists {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers_of(group.joined.iter().copied())) {
         if !members.is_empty() {

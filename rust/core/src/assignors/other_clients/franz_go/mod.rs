@@ -14,9 +14,10 @@ mod unassigned;
 
 use super::ClientAssignor;
 use super::client_group::{ClientGroup, MAP_ORDER};
+use crate::assignors::lists::MemberLists;
 use crate::assignors::lists::take_turn;
 use crate::assignors::{Assignment, Chance, Input};
-use crate::index::{MemberIx, PartitionIx, numbered};
+use crate::index::{MemberIx, numbered};
 use crate::java::strings::sort_static_first;
 use crate::{Error, Result};
 
@@ -96,7 +97,7 @@ fn static_first(group: &ClientGroup<'_>) -> Vec<MemberIx> {
 }
 
 /// `RangeBalancer`: each topic by itself; with racks, first the partitions whose leaders are in a member's rack.
-fn range(group: &ClientGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>, racks: bool) -> MemberLists {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(group.subscribers_of(static_first(group).into_iter())) {
         let mut left: Vec<_> = group.row.of(topic).collect();
@@ -124,7 +125,7 @@ fn range(group: &ClientGroup<'_>, racks: bool) -> Vec<Vec<PartitionIx>> {
 }
 
 /// `RoundRobinBalancer`: all partitions in turn over the members, skipping those that do not subscribe.
-fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> MemberLists {
     let members = static_first(group);
     let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics().len()];
     for (place, &member) in members.iter().enumerate() {
@@ -141,7 +142,7 @@ fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
 }
 
 /// Lists as they are sent (`IntoSyncAssignment`).
-fn sorted(mut lists: Vec<Vec<PartitionIx>>) -> Vec<Vec<PartitionIx>> {
+fn sorted(mut lists: MemberLists) -> MemberLists {
     for list in &mut lists {
         list.sort_unstable();
     }

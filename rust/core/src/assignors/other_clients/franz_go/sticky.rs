@@ -1,6 +1,7 @@
 //! The steps of a sticky balancing (`sticky.go`), over numbers: topics in one of the orders of Go's map, members as the
 //! leader sorts them.
 
+use crate::assignors::lists::MemberLists;
 use std::collections::BTreeMap;
 
 use super::steal_graph::StealGraph;
@@ -23,7 +24,7 @@ pub(super) fn assign(
     racks: bool,
     cooperative: bool,
     draws: &mut GoDraws,
-) -> Option<Vec<Vec<PartitionIx>>> {
+) -> Option<MemberLists> {
     let members = static_first(group);
     let mut topics = GoMap::new(draws, 0);
     for &member in &members {
@@ -105,7 +106,7 @@ pub(super) struct Balancer<'a> {
     /// By topic, the members who read it.
     pub(super) subscribers: Vec<Vec<MemberIx>>,
     /// What each member has.
-    pub(super) plan: Vec<Vec<PartitionIx>>,
+    pub(super) plan: MemberLists,
     /// Whether members read different topics.
     pub(super) complex: bool,
     pub(super) owner: Vec<Owner>,
@@ -185,7 +186,7 @@ impl<'a> Balancer<'a> {
     }
 
     /// The plan in the group's numbers.
-    fn named(&self) -> Vec<Vec<PartitionIx>> {
+    fn named(&self) -> MemberLists {
         let mut lists = vec![Vec::new(); self.members.len()];
         for (list, &member) in self.plan.iter().zip(&self.members) {
             lists[member] = list.iter().map(|&partition| self.in_group(partition)).collect();

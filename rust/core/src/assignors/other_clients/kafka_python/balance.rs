@@ -3,6 +3,7 @@
 use super::claims::EarlierOwners;
 use super::sticky::HashOrder;
 use crate::assignors::client::balance::pair_differences;
+use crate::assignors::lists::MemberLists;
 use crate::assignors::movements::Movements;
 use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::other_clients::holdings::{Holdings, Readers};
@@ -56,10 +57,7 @@ impl<'a> KafkaPythonBalance<'a> {
     }
 
     /// Balances; the argument has all partitions in the order in which they are considered.
-    pub(super) fn run(
-        mut self,
-        mut partitions: Vec<PartitionIx>,
-    ) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
+    pub(super) fn run(mut self, mut partitions: Vec<PartitionIx>) -> Result<(MemberLists, HashOrder)> {
         let mut unassigned: Vec<PartitionIx> =
             partitions.iter().copied().filter(|&each| self.now.owner[each] == MemberIx::NONE).collect();
         let is_initial = self.now.sorted.bounds().is_none_or(|(_, most)| most == 0);

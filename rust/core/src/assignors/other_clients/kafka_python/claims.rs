@@ -1,10 +1,11 @@
 //! What members own, as their clients send it and the leader believes it.
 
+use crate::assignors::lists::MemberLists;
 use std::collections::HashMap;
 
 use crate::assignors::Input;
 use crate::assignors::other_clients::client_group::ClientGroup;
-use crate::index::{MemberIx, PartitionIx};
+use crate::index::MemberIx;
 
 /// A member's claims as the leader reads them: a topic's place in the input, and a partition.
 pub(super) struct MemberClaims {
@@ -54,7 +55,7 @@ pub(super) struct EarlierOwners {
     /// Whether nobody claims anything, not even a missing partition.
     pub(super) is_fresh: bool,
     /// By member, its partitions in the order in which they were first claimed by anybody.
-    pub(super) lists: Vec<Vec<PartitionIx>>,
+    pub(super) lists: MemberLists,
     /// By partition, who had it in the generation before.
     pub(super) previous: Vec<Option<MemberIx>>,
 }

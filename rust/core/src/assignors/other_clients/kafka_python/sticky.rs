@@ -2,6 +2,7 @@
 
 use super::balance::KafkaPythonBalance;
 use super::claims::{EarlierOwners, MemberClaims, owned_partitions, user_data};
+use crate::assignors::lists::MemberLists;
 use crate::assignors::lists::from_the_fullest;
 use crate::assignors::other_clients::client_group::ClientGroup;
 use crate::assignors::other_clients::holdings::Readers;
@@ -53,7 +54,7 @@ fn assigned(
     subscribed: &[Vec<TopicIx>],
     claims: &[MemberClaims],
     undoes_both: bool,
-) -> Result<(Vec<Vec<PartitionIx>>, HashOrder)> {
+) -> Result<(MemberLists, HashOrder)> {
     let before = EarlierOwners::new(group, claims);
     let mut hashes = HashOrder::new(group.input.options.seed);
     let readers = readers_of(group, subscribed);

@@ -1,5 +1,6 @@
 //! What a cooperative group gets now, and what is withheld (`rd_kafka_cooperative_protocol_adjust_assignment`).
 
+use crate::assignors::lists::MemberLists;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,7 @@ pub(super) fn adjust(
     leader: &Leader<'_>,
     claims: &LibrdkafkaClaims,
     lists: &[Vec<PartitionIx>],
-) -> Vec<Vec<PartitionIx>> {
+) -> MemberLists {
     let pairs = |lists: &[Vec<PartitionIx>]| -> Vec<(PartitionIx, MemberIx)> {
         let of =
             |&member: &MemberIx| lists[member].iter().map(move |&partition| (partition, member)).collect();

@@ -6,6 +6,7 @@ use super::dies;
 use super::leader::Leader;
 use super::movements::{Moved, PointerMovements};
 use crate::assignors::NoRack;
+use crate::assignors::lists::MemberLists;
 use crate::assignors::other_clients::holdings::{Holdings, Readers};
 use crate::index::{Ix, MemberIx, PartitionIx};
 use crate::{Error, Result};
@@ -66,7 +67,7 @@ impl<'a> LibrdkafkaBalance<'a> {
     }
 
     /// Balances; the argument has all partitions in the order in which they are considered.
-    pub(super) fn run(mut self, mut partitions: Vec<PartitionIx>) -> Result<Vec<Vec<PartitionIx>>> {
+    pub(super) fn run(mut self, mut partitions: Vec<PartitionIx>) -> Result<MemberLists> {
         let mut unassigned: Vec<PartitionIx> =
             partitions.iter().copied().filter(|&each| !self.is_listed[each]).collect();
         // 1.6 looks up the count under the member's ID.

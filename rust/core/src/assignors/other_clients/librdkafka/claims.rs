@@ -1,5 +1,6 @@
 //! What members own, as librdkafka's leader believes it (`prepopulateCurrentAssignments`).
 
+use crate::assignors::lists::MemberLists;
 use std::collections::HashMap;
 
 use super::LibrdkafkaVersion;
@@ -9,11 +10,11 @@ use crate::index::{Ix, MemberIx, PartitionIx};
 /// Partitions that members own; missing ones are numbered after the existing ones.
 pub(super) struct LibrdkafkaClaims {
     /// By member, its claims, in its order.
-    pub(super) of: Vec<Vec<PartitionIx>>,
+    pub(super) of: MemberLists,
     /// The missing partitions: a topic's place in the input, and a number.
     pub(super) absent: Vec<(u32, i32)>,
     /// By member, what it had in the highest generation.
-    pub(super) lists: Vec<Vec<PartitionIx>>,
+    pub(super) lists: MemberLists,
     /// By partition, who had it in the generation before.
     pub(super) previous: HashMap<PartitionIx, MemberIx>,
     /// By partition, its last claimant in the order of members, unless two claim it in one generation.

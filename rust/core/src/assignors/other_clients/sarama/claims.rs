@@ -1,5 +1,6 @@
 //! What members say that they own, and who is believed (`prepopulateCurrentAssignments`).
 
+use crate::assignors::lists::MemberLists;
 use std::collections::BTreeMap;
 
 use crate::assignors::other_clients::client_group::ClientGroup;
@@ -11,7 +12,7 @@ pub(super) struct SaramaClaims {
     /// Members that own something, the keys of `currentAssignment`.
     pub(super) owners: GoMap<MemberIx>,
     /// By member, what it owns.
-    pub(super) owned: Vec<Vec<PartitionIx>>,
+    pub(super) owned: MemberLists,
     /// By partition, who owned it before its owner.
     pub(super) previous: BTreeMap<PartitionIx, MemberIx>,
 }

@@ -10,6 +10,7 @@ mod sticky;
 
 use super::ClientAssignor;
 use super::client_group::{ClientGroup, MAP_ORDER};
+use crate::assignors::lists::MemberLists;
 use crate::assignors::lists::take_turn;
 use crate::assignors::{Assignment, Chance, Input};
 use crate::index::{MemberIx, PartitionIx, numbered};
@@ -32,7 +33,7 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
     ClientAssignor::new("sarama:cooperative-sticky", |input| sticky(input, true)),
 ];
 
-fn assigned(input: &Input<'_>, lists: fn(&ClientGroup<'_>) -> Vec<Vec<PartitionIx>>) -> Result<Assignment> {
+fn assigned(input: &Input<'_>, lists: fn(&ClientGroup<'_>) -> MemberLists) -> Result<Assignment> {
     let group = known(input)?;
     Ok(group.named(lists(&group), None))
 }
@@ -62,7 +63,7 @@ fn known<'a>(input: &'a Input<'a>) -> Result<ClientGroup<'a>> {
 }
 
 /// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.
-fn range(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range(group: &ClientGroup<'_>) -> MemberLists {
     let mut subscribers = group.subscribers();
     subscribers.iter_mut().for_each(Vec::dedup);
     group.in_ranges(subscribers, |place, partitions, members| {
@@ -77,7 +78,7 @@ fn range(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
     clippy::cast_sign_loss,
     reason = "sarama works out the bounds in floating point"
 )]
-fn range_until_1_34(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn range_until_1_34(group: &ClientGroup<'_>) -> MemberLists {
     group.in_ranges(subscribers_by_hash(group), |place, partitions, members| {
         (place as f64 * (partitions as f64 / members as f64) + 0.5).floor() as usize
     })
@@ -85,7 +86,7 @@ fn range_until_1_34(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
 
 /// `NewBalanceStrategyRoundRobin`: all partitions in turn, in the order of the text of topic and number, where 10
 /// comes before 2.
-fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin(group: &ClientGroup<'_>) -> MemberLists {
     let mut lists = vec![Vec::new(); group.members()];
     let text = |(partition, topic)| {
         (format!("{}-{}", group.topic_name(topic), group.row.number(partition)), partition)
@@ -103,7 +104,7 @@ fn round_robin(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
 }
 
 /// The same up to 1.27: each topic by itself, over its members in the order of a hash of topic and id.
-fn round_robin_until_1_27(group: &ClientGroup<'_>) -> Vec<Vec<PartitionIx>> {
+fn round_robin_until_1_27(group: &ClientGroup<'_>) -> MemberLists {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in numbered(subscribers_by_hash(group)) {
         for (&member, partition) in members.iter().cycle().zip(group.row.of(topic)) {

@@ -1,6 +1,7 @@
 //! `sticky` and `cooperative-sticky` of sarama: the general algorithm of Java's 2.3 for every group, in the order of
 //! Go's maps.
 
+use crate::assignors::lists::MemberLists;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::SaramaClaims;
@@ -14,11 +15,7 @@ use crate::index::{Ix, MemberIx, PartitionIx, TopicIx, numbered};
 const MOST_ROUNDS: usize = 1_000;
 
 /// What each member reads in one of the possible orders of Go's maps; nothing if the client never ends.
-pub(super) fn assign(
-    group: &ClientGroup<'_>,
-    cooperative: bool,
-    draws: &mut GoDraws,
-) -> Option<Vec<Vec<PartitionIx>>> {
+pub(super) fn assign(group: &ClientGroup<'_>, cooperative: bool, draws: &mut GoDraws) -> Option<MemberLists> {
     let members = GoMap::of(draws, group.members(), group.joined.iter().copied());
     let mut topics = GoMap::new(draws, 0);
     for member in members.walk(draws) {
@@ -66,7 +63,7 @@ struct SaramaBalance<'a> {
     /// The members in `currentAssignment`, by how many partitions they have and their ids.
     by_load: BTreeSet<(usize, MemberIx)>,
     present: Vec<bool>,
-    lists: Vec<Vec<PartitionIx>>,
+    lists: MemberLists,
     /// By partition, who has it, or who had it last.
     owner: Vec<Option<MemberIx>>,
     previous: BTreeMap<PartitionIx, MemberIx>,
@@ -195,7 +192,7 @@ impl<'a> SaramaBalance<'a> {
     }
 
     /// `balance`.
-    fn run(mut self, draws: &mut GoDraws) -> Option<Vec<Vec<PartitionIx>>> {
+    fn run(mut self, draws: &mut GoDraws) -> Option<MemberLists> {
         let initializing = self.by_load.first().is_none_or(|&(load, _)| load == 0);
         for partition in std::mem::take(&mut self.unassigned) {
             let topic = self.group.row.topic(partition);
@@ -207,8 +204,7 @@ impl<'a> SaramaBalance<'a> {
         let order: Vec<PartitionIx> =
             self.order.iter().copied().filter(|&partition| self.can_move(partition)).collect();
         let fixed: Vec<MemberIx> = self.group.by_id().filter(|&member| self.is_fixed(member)).collect();
-        let kept: Vec<Vec<PartitionIx>> =
-            fixed.iter().map(|&member| std::mem::take(&mut self.lists[member])).collect();
+        let kept: MemberLists = fixed.iter().map(|&member| std::mem::take(&mut self.lists[member])).collect();
         for (&member, list) in fixed.iter().zip(&kept) {
             self.by_load.remove(&(list.len(), member));
             self.present[member] = false;
