@@ -16,7 +16,7 @@ use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::ffi::to_array_pycapsules;
 
 use crate::capsule::{import_array, import_pyarrow, import_stream, int32_to_pyarrow};
-use crate::error::{BoundaryError, caught, detached, unreadable};
+use crate::error::{BoundaryError, Returned, caught, detached, unreadable};
 
 /// A column as Python gave it.
 pub(crate) struct ArrowColumn {
@@ -72,7 +72,7 @@ impl ArrowColumn {
         py: Python<'_>,
         key_type: Option<KeyType>,
         rule: impl Fn(&dyn Array) -> CoreResult<A> + Send + Sync,
-    ) -> Result<Py<PyAny>, BoundaryError> {
+    ) -> Returned {
         let (chunks, data_type) = match &self.chunks {
             Chunks::One(array) => {
                 let result = detached(py, || {
@@ -107,7 +107,7 @@ impl ArrowColumn {
         py: Python<'_>,
         other: Self,
         rule: impl FnOnce(&dyn Array, &dyn Array) -> CoreResult<A> + Send,
-    ) -> Result<Py<PyAny>, BoundaryError> {
+    ) -> Returned {
         let (one, other) = (self.only(), other.only());
         to_pyarrow(py, detached(py, || rule(&one, &other))?)
     }
@@ -130,11 +130,7 @@ impl ArrowColumn {
     }
 
     /// The key bytes of the first row. A single value comes as a column with only this row.
-    pub(crate) fn first(
-        self,
-        py: Python<'_>,
-        key_type: Option<KeyType>,
-    ) -> Result<Option<Vec<u8>>, BoundaryError> {
+    pub(crate) fn first(self, py: Python<'_>, key_type: Option<KeyType>) -> Returned<Option<Vec<u8>>> {
         let key = detached(py, || {
             self.refuse_uuids(key_type)?;
             let Some(chunk) = self.chunks().first() else { return Ok(None) };
@@ -147,7 +143,7 @@ impl ArrowColumn {
     }
 
     /// The address at which the core reads the key bytes of each chunk.
-    pub(crate) fn addresses(self, py: Python<'_>) -> Result<Vec<Option<usize>>, BoundaryError> {
+    pub(crate) fn addresses(self, py: Python<'_>) -> Returned<Vec<Option<usize>>> {
         let address = |chunk: &ArrayRef| Ok(columnar::key_column(chunk, None)?.address());
         detached(py, || self.chunks().iter().map(address).collect())
     }
@@ -170,7 +166,7 @@ fn is_of_uuids(field: &Field) -> bool {
 
 /// Turns one array into a `pyarrow.Array`. The result is that of `pyarrow.array` on its capsules, without that
 /// function's checks for other kinds of input.
-pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
+pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Returned {
     static IMPORT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     if let Some(array) = array.as_any().downcast_ref::<Int32Array>() {
         return Ok(int32_to_pyarrow(py, array.clone())?);

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::Assignor;
 use crate::arrow::{ArrowColumn, to_pyarrow};
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 
 /// The reason why an answer is one of several, and what all of them have in common.
 type WhyAndSame = Option<(&'static str, Vec<&'static str>)>;
@@ -24,7 +24,7 @@ pub(crate) fn assign(
     seed: u64,
     balance_racks: bool,
     as_read: bool,
-) -> Result<(Py<PyAny>, WhyAndSame), BoundaryError> {
+) -> Returned<(Py<PyAny>, WhyAndSame)> {
     let (options, mut chance) = (Options { seed, balance_racks, as_read }, None);
     let lists = topics.with(py, members, |topics, members| {
         let (lists, left) = columnar::assign(assignor.0, options, topics, members)?;
@@ -51,7 +51,7 @@ pub(crate) fn assign_groups(
     names: ArrowColumn,
     topics: ArrowColumn,
     of_groups: Option<ArrowColumn>,
-) -> Result<AssignedColumns, BoundaryError> {
+) -> Returned<AssignedColumns> {
     let (groups, members, names, topics) = (groups.only(), members.only(), names.only(), topics.only());
     let of_groups = of_groups.map(ArrowColumn::only);
     let groups = detached(py, || {
@@ -86,7 +86,7 @@ pub(crate) fn assignors() -> Vec<&'static str> {
 
 /// The ids of topics as Kafka writes them: the given id, or one made from the name.
 #[pyfunction]
-pub(crate) fn topic_ids(names: Vec<String>, ids: Vec<Option<String>>) -> Result<Vec<String>, BoundaryError> {
+pub(crate) fn topic_ids(names: Vec<String>, ids: Vec<Option<String>>) -> Returned<Vec<String>> {
     let id = |(name, ids): (String, Option<String>)| match ids {
         Some(text) => Ok(text.parse::<TopicId>()?.to_string()),
         None => Ok(TopicId::of_name(&name).to_string()),

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::arguments::Strategy;
 use crate::arrow::{ArrowColumn, to_pyarrow};
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 use crate::items::{from_items, item, to_items};
 use crate::threads::locked;
 
@@ -66,7 +66,7 @@ impl Batching {
         settings: PythonSettings,
         scenario: &Bound<'_, PyAny>,
         rows: bool,
-    ) -> Result<Self, BoundaryError> {
+    ) -> Returned<Self> {
         let PythonSettings(settings) = settings;
         let (batch_size, seed) = (settings.batch_size, item(scenario, "seed")?);
         let brokers: Vec<PythonBroker> = item(scenario, "brokers")?;
@@ -89,7 +89,7 @@ impl Batching {
     }
 
     /// Adds some records; the columns are those of the core.
-    fn append(&self, py: Python<'_>, records: ArrowColumn) -> Result<(), BoundaryError> {
+    fn append(&self, py: Python<'_>, records: ArrowColumn) -> Returned<()> {
         let records = records.only();
         detached(py, || {
             let (simulation, report) = &mut *locked(&self.state);
@@ -98,7 +98,7 @@ impl Batching {
     }
 
     /// Ends the records and returns the sums.
-    fn finish<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, BoundaryError> {
+    fn finish<'py>(&self, py: Python<'py>) -> Returned<Bound<'py, PyDict>> {
         detached(py, || {
             let (simulation, report) = &mut *locked(&self.state);
             simulation.finish(report)
@@ -117,7 +117,7 @@ impl Batching {
     }
 
     /// The fate of each record, by the names of the tables; empty if it was not requested.
-    fn tables(&self, py: Python<'_>) -> Result<HashMap<&'static str, Py<PyAny>>, BoundaryError> {
+    fn tables(&self, py: Python<'_>) -> Returned<HashMap<&'static str, Py<PyAny>>> {
         let tables = detached(py, || {
             let rows = &locked(&self.state).1.0;
             Ok(BatchTables::of(rows.as_ref().unwrap_or(&Rows::default()), self.batch_size))

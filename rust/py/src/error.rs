@@ -20,6 +20,9 @@ pub(crate) enum BoundaryError {
     Panic(String),
 }
 
+/// What a function of the module returns: by default a Python object.
+pub(crate) type Returned<T = Py<PyAny>> = Result<T, BoundaryError>;
+
 impl From<partwright_core::Error> for BoundaryError {
     fn from(error: partwright_core::Error) -> Self {
         Self::Core(error)
@@ -61,7 +64,7 @@ impl From<BoundaryError> for PyErr {
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> partwright_core::Result<T> + Send,
-) -> Result<T, BoundaryError> {
+) -> Returned<T> {
     py.detach(|| caught(work)).map_err(BoundaryError::Panic)?.map_err(Into::into)
 }
 

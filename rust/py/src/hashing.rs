@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::arguments::{Client, Encoding, PartitionCount, Threads};
 use crate::arrow::ArrowColumn;
-use crate::error::{BoundaryError, detached};
+use crate::error::{BoundaryError, Returned, detached};
 use crate::items::to_items;
 
 /// murmur2 of each key.
@@ -18,7 +18,7 @@ pub(crate) fn murmur2(
     keys: ArrowColumn,
     key_type: Option<Encoding>,
     threads: Threads,
-) -> Result<Py<PyAny>, BoundaryError> {
+) -> Returned {
     let key_type = key_type.map(|key_type| key_type.0);
     keys.map(py, key_type, |keys| columnar::murmur2_by(&threads, keys, key_type))
 }
@@ -32,7 +32,7 @@ pub(crate) fn partition_for_key(
     client: Client,
     key_type: Option<Encoding>,
     threads: Threads,
-) -> Result<Py<PyAny>, BoundaryError> {
+) -> Returned {
     let key_type = key_type.map(|key_type| key_type.0);
     keys.map(py, key_type, |keys| columnar::partition_for_key_by(&threads, keys, n.0, client.0, key_type))
 }
@@ -48,14 +48,14 @@ pub(crate) struct Placer {
 #[pymethods]
 impl Placer {
     #[new]
-    fn new(n: PartitionCount, client: Client, key_type: Option<Encoding>) -> Result<Self, BoundaryError> {
+    fn new(n: PartitionCount, client: Client, key_type: Option<Encoding>) -> Returned<Self> {
         let key_type = key_type.map(|key_type| key_type.0);
         client.0.check_key_type(key_type)?;
         Ok(Self { n: n.0, client: client.0, key_type })
     }
 
     /// The partition of each key.
-    fn place(&self, py: Python<'_>, keys: ArrowColumn) -> Result<Py<PyAny>, BoundaryError> {
+    fn place(&self, py: Python<'_>, keys: ArrowColumn) -> Returned {
         keys.map(py, self.key_type, |keys| {
             columnar::partition_for_key(keys, self.n, self.client, self.key_type)
         })
@@ -70,11 +70,7 @@ impl Placer {
 /// The key bytes of each value.
 #[pyfunction]
 #[pyo3(signature = (values, key_type=None))]
-pub(crate) fn encode(
-    py: Python<'_>,
-    values: ArrowColumn,
-    key_type: Option<Encoding>,
-) -> Result<Py<PyAny>, BoundaryError> {
+pub(crate) fn encode(py: Python<'_>, values: ArrowColumn, key_type: Option<Encoding>) -> Returned {
     let key_type = key_type.map(|key_type| key_type.0);
     values.map(py, key_type, |values| columnar::encode(values, key_type))
 }
@@ -86,7 +82,7 @@ pub(crate) fn encode_one(
     py: Python<'_>,
     value: ArrowColumn,
     key_type: Option<Encoding>,
-) -> Result<Option<Vec<u8>>, BoundaryError> {
+) -> Returned<Option<Vec<u8>>> {
     value.first(py, key_type.map(|key_type| key_type.0))
 }
 
@@ -182,7 +178,7 @@ pub(crate) fn partition_for_bytes(
     key: Option<&[u8]>,
     n: PartitionCount,
     client: Client,
-) -> Result<Option<i32>, BoundaryError> {
+) -> Returned<Option<i32>> {
     Ok(client.0.partition_for_key(key, n.0)?)
 }
 
@@ -195,7 +191,7 @@ pub(crate) fn following(
     partitions: ArrowColumn,
     client: Client,
     numbers: Vec<PartitionCount>,
-) -> Result<(usize, Vec<Option<usize>>), BoundaryError> {
+) -> Returned<(usize, Vec<Option<usize>>)> {
     let (keys, partitions) = (keys.only(), partitions.only());
     let numbers: Vec<Partitions> = numbers.into_iter().map(|number| number.0).collect();
     let following = detached(py, || columnar::following(&keys, &partitions, client.0, &numbers))?;
@@ -204,11 +200,7 @@ pub(crate) fn following(
 
 /// For each id of a group or transaction, its partition of Kafka's internal topic.
 #[pyfunction]
-pub(crate) fn coordinator_partition(
-    py: Python<'_>,
-    ids: ArrowColumn,
-    n: PartitionCount,
-) -> Result<Py<PyAny>, BoundaryError> {
+pub(crate) fn coordinator_partition(py: Python<'_>, ids: ArrowColumn, n: PartitionCount) -> Returned {
     ids.map(py, None, |ids| columnar::partition_for_key(ids, n.0, hashing::Client::COORDINATOR, None))
 }
 
@@ -217,17 +209,13 @@ pub(crate) fn coordinator_partition(
 pub(crate) fn coordinator_partition_of_bytes(
     name: Option<&[u8]>,
     n: PartitionCount,
-) -> Result<Option<i32>, BoundaryError> {
+) -> Returned<Option<i32>> {
     Ok(hashing::Client::COORDINATOR.partition_for_key(name, n.0)?)
 }
 
 /// For each group's ID, its partition of Redpanda's internal topic.
 #[pyfunction]
-pub(crate) fn redpanda_coordinator(
-    py: Python<'_>,
-    ids: ArrowColumn,
-    n: PartitionCount,
-) -> Result<Py<PyAny>, BoundaryError> {
+pub(crate) fn redpanda_coordinator(py: Python<'_>, ids: ArrowColumn, n: PartitionCount) -> Returned {
     ids.map(py, None, |ids| columnar::redpanda_coordinator(ids, n.0))
 }
 
@@ -259,7 +247,7 @@ pub(crate) fn check(
     n: PartitionCount,
     client: Client,
     key_type: Option<Encoding>,
-) -> Result<Option<&'static str>, BoundaryError> {
+) -> Returned<Option<&'static str>> {
     // The conversion has checked the count.
     let _ = n;
     let key_type = key_type.map(|key_type| key_type.0);
@@ -290,6 +278,6 @@ pub(crate) fn key_types() -> Vec<&'static str> {
 
 /// The address at which the core reads the key bytes of each chunk. It proves that nothing was copied.
 #[pyfunction]
-pub(crate) fn key_addresses(py: Python<'_>, keys: ArrowColumn) -> Result<Vec<Option<usize>>, BoundaryError> {
+pub(crate) fn key_addresses(py: Python<'_>, keys: ArrowColumn) -> Returned<Vec<Option<usize>>> {
     keys.addresses(py)
 }

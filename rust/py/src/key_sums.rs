@@ -4,7 +4,7 @@ use partwright_core::columnar;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowColumn, to_pyarrow};
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 
 /// Counts of records by key and partition; each column is one chunk.
 #[pyclass(module = "partwright._core")]
@@ -38,7 +38,7 @@ impl KeySums {
         partitions: ArrowColumn,
         sums: [Option<ArrowColumn>; 5],
         rows: Option<ArrowColumn>,
-    ) -> Result<(), BoundaryError> {
+    ) -> Returned<()> {
         let (keys, partitions, rows) = (keys.only(), partitions.only(), rows.map(ArrowColumn::only));
         let sums = sums.map(|column| column.map(ArrowColumn::only));
         let measures =
@@ -47,14 +47,14 @@ impl KeySums {
     }
 
     /// Adds those pairs of another `KeySums` whose keys have one of the `below` smallest hashes.
-    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>, below: u64) -> Result<(), BoundaryError> {
+    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>, below: u64) -> Returned<()> {
         let other = other.try_borrow().map_err(PyErr::from)?;
         let other = &other.0;
         detached(py, || self.0.merge(other, below))
     }
 
     /// Keeps only those pairs.
-    fn keep(&mut self, py: Python<'_>, below: u64) -> Result<(), BoundaryError> {
+    fn keep(&mut self, py: Python<'_>, below: u64) -> Returned<()> {
         detached(py, || {
             self.0.keep(below);
             Ok(())
@@ -62,7 +62,7 @@ impl KeySums {
     }
 
     /// At most this many pairs, those with the most rows, after how many rows each has got less.
-    fn heaviest(&self, py: Python<'_>, most: usize) -> Result<(i64, Self), BoundaryError> {
+    fn heaviest(&self, py: Python<'_>, most: usize) -> Returned<(i64, Self)> {
         let (less, heaviest) = detached(py, || self.0.heaviest(most))?;
         Ok((less, Self(heaviest)))
     }
@@ -73,7 +73,7 @@ impl KeySums {
     }
 
     /// All pairs, in batches as structs.
-    fn batches(&self, py: Python<'_>) -> Result<Vec<Py<PyAny>>, BoundaryError> {
+    fn batches(&self, py: Python<'_>) -> Returned<Vec<Py<PyAny>>> {
         let batches = detached(py, || self.0.batches())?;
         batches.into_iter().map(|batch| to_pyarrow(py, batch)).collect()
     }
@@ -86,7 +86,7 @@ pub(crate) fn rows_by_partition(
     py: Python<'_>,
     partitions: ArrowColumn,
     rows: Option<ArrowColumn>,
-) -> Result<Py<PyAny>, BoundaryError> {
+) -> Returned {
     let (partitions, rows) = (partitions.only(), rows.map(ArrowColumn::only));
     let batch = detached(py, || columnar::rows_by_partition(&partitions, rows.as_deref()))?;
     to_pyarrow(py, batch)

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrow::to_pyarrow;
-use crate::error::BoundaryError;
+use crate::error::Returned;
 use crate::items::OrOdd;
 
 /// The columns; or, for the first object of a wrong type, the number of its list and its place in that list.
@@ -14,10 +14,7 @@ type ListColumns = OrOdd<Vec<Py<PyAny>>>;
 
 /// Lists of names as lists of numbers. A name that `numbers` lacks gets the next number there.
 #[pyfunction]
-pub(crate) fn name_lists(
-    lists: &Bound<'_, PyList>,
-    numbers: &Bound<'_, PyDict>,
-) -> Result<ListColumns, BoundaryError> {
+pub(crate) fn name_lists(lists: &Bound<'_, PyList>, numbers: &Bound<'_, PyDict>) -> Returned<ListColumns> {
     let (mut names, mut places) = (NameNumbers::new(numbers), Lists::default());
     for (list, object) in lists.iter().enumerate() {
         for (place, name) in object.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
@@ -31,10 +28,7 @@ pub(crate) fn name_lists(
 
 /// Lists of (name, partition) pairs as lists of numbers and lists of partitions. A missing list becomes a null.
 #[pyfunction]
-pub(crate) fn pair_lists(
-    lists: &Bound<'_, PyList>,
-    numbers: &Bound<'_, PyDict>,
-) -> Result<ListColumns, BoundaryError> {
+pub(crate) fn pair_lists(lists: &Bound<'_, PyList>, numbers: &Bound<'_, PyDict>) -> Returned<ListColumns> {
     let (mut names, mut places, mut partitions) =
         (NameNumbers::new(numbers), Lists::default(), Lists::default());
     let mut are_lists = Vec::with_capacity(lists.len());

@@ -5,7 +5,7 @@ use partwright_core::{Error, columnar};
 use pyo3::prelude::*;
 
 use crate::arrow::to_pyarrow;
-use crate::error::{BoundaryError, detached};
+use crate::error::{BoundaryError, Returned, detached};
 use crate::items::OrOdd;
 
 /// A placement and its draws; or, if a recorded draw is missing or too large, its place and its bound.
@@ -20,7 +20,7 @@ pub(crate) fn admin_utils(
     partitions: usize,
     replicas: usize,
     start: (usize, usize, usize),
-) -> Result<Py<PyAny>, BoundaryError> {
+) -> Returned {
     let (index, shift, partition) = start;
     let start = zookeeper::Start { index, shift, partition };
     let rows = detached(py, || {
@@ -48,7 +48,7 @@ pub(crate) fn striped(
     replicas: usize,
     seed: i64,
     draws: Option<Vec<i32>>,
-) -> Result<Striped, BoundaryError> {
+) -> Returned<Striped> {
     let mut draws = draws.map_or_else(|| PlacementDraws::seeded(seed), PlacementDraws::recorded);
     let brokers: Vec<_> = brokers
         .iter()

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Client, Encoding, PartitionCount, Strategy, among, fallback};
 use crate::arrow::{ArrowColumn, to_pyarrow};
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 use crate::items::from_items;
 use crate::threads::locked;
 
@@ -34,7 +34,7 @@ pub(crate) struct Producer {
 
 impl Producer {
     /// The partition of a record's key, if the strategy asks for it.
-    fn keyed(&self, state: &Core, topic: usize, key: Option<&[u8]>) -> Result<Option<i32>, BoundaryError> {
+    fn keyed(&self, state: &Core, topic: usize, key: Option<&[u8]>) -> Returned<Option<i32>> {
         match state.asks_key(topic, key.is_some())? {
             Some(partitions) => Ok(self.client.partition_for_key(key, partitions)?),
             None => Ok(None),
@@ -53,7 +53,7 @@ impl Producer {
         topics: Vec<(String, Vec<PythonPartition>)>,
         draws: Option<Vec<i32>>,
         seed: i64,
-    ) -> Result<Self, BoundaryError> {
+    ) -> Returned<Self> {
         let topics =
             topics.iter().map(|(name, partitions)| topic(name, partitions)).collect::<Result<_, _>>()?;
         let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
@@ -69,13 +69,13 @@ impl Producer {
         keys: ArrowColumn,
         n: PartitionCount,
         key_type: Option<Encoding>,
-    ) -> Result<Py<PyAny>, BoundaryError> {
+    ) -> Returned {
         let key_type = key_type.map(|key_type| key_type.0);
         keys.map(py, key_type, |keys| columnar::partition_for_key(keys, n.0, self.client, key_type))
     }
 
     /// The strategy's answer for a record.
-    fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
+    fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Returned<Option<i32>> {
         let mut state = locked(&self.state);
         let keyed = self.keyed(&state, topic, key)?;
         Ok(state.partition(topic, keyed, at)?)
@@ -90,7 +90,7 @@ impl Producer {
         key: Option<&[u8]>,
         value_size: i32,
         at: i64,
-    ) -> Result<Option<i32>, BoundaryError> {
+    ) -> Returned<Option<i32>> {
         let mut state = locked(&self.state);
         let keyed = if own.is_none() { self.keyed(&state, topic, key)? } else { None };
         let key_size = key.map_or(-1, |key| i32::try_from(key.len()).unwrap_or(i32::MAX));
@@ -106,17 +106,17 @@ impl Producer {
     }
 
     /// Tells the strategy that a record would begin a batch.
-    fn on_new_batch(&self, topic: usize, previous: i32) -> Result<(), BoundaryError> {
+    fn on_new_batch(&self, topic: usize, previous: i32) -> Returned<()> {
         Ok(locked(&self.state).on_new_batch(topic, previous)?)
     }
 
     /// Moves on to the next sticky partition.
-    fn next_partition(&self, topic: usize, previous: i32) -> Result<i32, BoundaryError> {
+    fn next_partition(&self, topic: usize, previous: i32) -> Returned<i32> {
         Ok(locked(&self.state).next_partition(topic, previous)?)
     }
 
     /// Counts bytes that were appended to the sticky partition.
-    fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Result<i32, BoundaryError> {
+    fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Returned<i32> {
         Ok(locked(&self.state).append(topic, produced, enable_switch)?)
     }
 
@@ -136,18 +136,13 @@ impl Producer {
         ids: Vec<i32>,
         near: Option<Vec<bool>>,
         length: i32,
-    ) -> Result<(), BoundaryError> {
+    ) -> Returned<()> {
         let queues = sizes.map(|sizes| Queues { sizes, ids, near, length });
         Ok(locked(&self.state).load_stats(topic, queues.as_ref())?)
     }
 
     /// Sets new metadata of a topic.
-    fn set_topic(
-        &self,
-        place: usize,
-        name: &str,
-        partitions: Vec<PythonPartition>,
-    ) -> Result<(), BoundaryError> {
+    fn set_topic(&self, place: usize, name: &str, partitions: Vec<PythonPartition>) -> Returned<()> {
         let topic = topic(name, &partitions)?;
         locked(&self.state).set_topic(place, topic);
         Ok(())
@@ -164,7 +159,7 @@ impl Producer {
     }
 
     /// The partitions of a batch of records, whose columns are those of the core.
-    fn place(&self, py: Python<'_>, records: ArrowColumn) -> Result<Py<PyAny>, BoundaryError> {
+    fn place(&self, py: Python<'_>, records: ArrowColumn) -> Returned {
         let records = records.only();
         to_pyarrow(py, detached(py, || columnar::place(&mut locked(&self.state), &records))?)
     }
@@ -185,7 +180,7 @@ pub(crate) fn strategy_name(name: Strategy) -> &'static str {
     name.0.name()
 }
 
-fn topic(name: &str, partitions: &[PythonPartition]) -> Result<Topic, BoundaryError> {
+fn topic(name: &str, partitions: &[PythonPartition]) -> Returned<Topic> {
     let partition = |&(id, available, near): &PythonPartition| Partition { id, available, near };
     Ok(Topic::new(name, &partitions.iter().map(partition).collect::<Vec<_>>())?)
 }

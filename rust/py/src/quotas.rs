@@ -6,7 +6,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowColumn, to_pyarrow};
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 use crate::items::OrOdd;
 
 /// Applies a rule to columns of one chunk each. An argument that is marked as a single number has one row, which counts
@@ -19,7 +19,7 @@ pub(crate) fn quotas(
     rule: &str,
     arguments: Vec<(ArrowColumn, bool)>,
     room: Option<Vec<PyBuffer<i32>>>,
-) -> Result<OrOdd<Py<PyAny>>, BoundaryError> {
+) -> Returned<OrOdd<Py<PyAny>>> {
     let rule = QuotaRule::named(rule).ok_or_else(|| Error::KeyType(format!("there is no quota {rule:?}")))?;
     let arguments: Vec<_> = arguments.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
     let numbers = arguments.iter().map(|(values, is_one)| QuotaArgument { values, is_one: *is_one });
