@@ -387,7 +387,7 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         keeps_messages: false,
     };
     let (mut input, mut found) = (Some(script), None);
-    counted(&mut || found = input.take().map(play::play));
+    counted(&mut || found = input.take().map(|script| play::play(script, None)));
     let played = found.ok_or("nothing was counted")??;
     let last = played.generations.last().ok_or("nobody has joined")?;
     let lists = last.assignment.iter().flat_map(|(member, list)| list.iter().map(move |it| (*member, it)));

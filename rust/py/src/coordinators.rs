@@ -1,11 +1,11 @@
 //! The coordinators of groups. Each is a value, with one function that computes the next one.
 
-use partwright_core::group::{Code, Name, classic, consumer};
+use partwright_core::group::{Code, GroupEffect, GroupEvent, Name, classic, consumer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{BoundaryError, detached};
+use crate::error::{Returned, detached};
 use crate::items::{by_name, from_items, item, same, text, to_items};
 
 type ClassicRequest = classic::ClassicGroupRequest<String, String>;
@@ -62,7 +62,7 @@ fn classic_request(kind: &str, fields: &Bound<'_, PyAny>) -> PyResult<ClassicReq
 /// An answer as a dict with the fields of the answers to all requests. A field that an answer does not have is null.
 fn classic_answer(
     py: Python<'_>,
-    effect: classic::ClassicGroupEffect<String, String>,
+    effect: GroupEffect<classic::Response<String, String>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let (classic::Response::Joined(classic::Joined { code, .. })
     | classic::Response::Synced { code, .. }
@@ -113,7 +113,7 @@ impl ClassicGroup {
         kind: &str,
         fields: &Bound<'py, PyAny>,
     ) -> PyResult<(Self, Vec<Bound<'py, PyDict>>)> {
-        let event = classic::ClassicGroupEvent { at: at_ms, tag, request: classic_request(kind, fields)? };
+        let event = GroupEvent { at: at_ms, tag, request: classic_request(kind, fields)? };
         let (group, effects) = self.0.clone().step(event);
         let answers = effects.into_iter().map(|effect| classic_answer(fields.py(), effect));
         Ok((Self(group), answers.collect::<PyResult<_>>()?))
@@ -158,7 +158,7 @@ pub(crate) struct ConsumerGroup(consumer::ConsumerGroup);
 impl ConsumerGroup {
     /// Makes a group that nobody has joined yet.
     #[new]
-    fn new(config: PythonConsumerConfig) -> Result<Self, BoundaryError> {
+    fn new(config: PythonConsumerConfig) -> Returned<Self> {
         config.0.assignors.iter().try_for_each(|assignor| consumer::check_assignor(assignor))?;
         Ok(Self(consumer::ConsumerGroup::new(config.0)))
     }
@@ -170,16 +170,16 @@ impl ConsumerGroup {
         tag: u32,
         kind: &str,
         fields: &Bound<'py, PyAny>,
-    ) -> Result<(Self, Vec<Bound<'py, PyDict>>), BoundaryError> {
+    ) -> Returned<(Self, Vec<Bound<'py, PyDict>>)> {
         let py = fields.py();
-        let event = consumer::ConsumerGroupEvent { at: at_ms, tag, request: consumer_request(kind, fields)? };
+        let event = GroupEvent { at: at_ms, tag, request: consumer_request(kind, fields)? };
         let (group, effects) = detached(py, || self.0.clone().step(event))?;
-        let answer = |effect: consumer::ConsumerGroupEffect| -> PyResult<_> {
-            Ok(to_items!(py, {
-                at_ms: effect.at, tag: effect.tag, error: effect.code.name(), epoch: effect.epoch,
-                assignment: effect.assignment,
-            }))
-        };
+        let answer =
+            |GroupEffect { at, tag, answer }: GroupEffect<consumer::HeartbeatAnswer>| -> PyResult<_> {
+                Ok(to_items!(py, {
+                    at_ms: at, tag: tag, error: answer.code.name(), epoch: answer.epoch, assignment: answer.assignment,
+                }))
+            };
         Ok((Self(group), effects.into_iter().map(answer).collect::<PyResult<_>>()?))
     }
 

@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::arguments;
 use crate::arrow::to_pyarrow;
 use crate::coordinators::{PythonClassicConfig, PythonConsumerConfig, unknown};
-use crate::error::{BoundaryError, detached};
+use crate::error::{BoundaryError, Returned, detached};
 use crate::items::{by_name, from_items, only_item, same, text, texts, to_items};
 use crate::leaders_client::{PythonLeadersClient, Raised};
 
@@ -178,23 +178,23 @@ impl Timeline {
 
     /// Who read which partition from when to when, as one `pyarrow.StructArray` with the given number of rows from a
     /// first one on.
-    fn ownership(&self, py: Python<'_>, first: usize, count: usize) -> Result<Py<PyAny>, BoundaryError> {
+    fn ownership(&self, py: Python<'_>, first: usize, count: usize) -> Returned {
         to_pyarrow(py, detached(py, || columnar::ownership(&self.0, first, count))?)
     }
 
     /// For each of these members, the times at which it read more or fewer partitions, with the change.
-    fn changes(&self, py: Python<'_>, readers: Vec<u32>) -> Result<Vec<Changes>, BoundaryError> {
+    fn changes(&self, py: Python<'_>, readers: Vec<u32>) -> Returned<Vec<Changes>> {
         let readers: Vec<_> = readers.into_iter().map(Reader).collect();
         detached(py, || Ok(self.0.ledger.changes(&readers)))
     }
 
     /// The spans in which partitions had no reader, up to an end: the partition's place, from, to.
-    fn gaps(&self, py: Python<'_>, end: i64) -> Result<Vec<Unread>, BoundaryError> {
+    fn gaps(&self, py: Python<'_>, end: i64) -> Returned<Vec<Unread>> {
         detached(py, || Ok(self.0.ledger.unread(end)))
     }
 
     /// The same spans summed up by time, and the longest span.
-    fn gap_changes(&self, py: Python<'_>, end: i64) -> Result<(Changes, Option<Unread>), BoundaryError> {
+    fn gap_changes(&self, py: Python<'_>, end: i64) -> Returned<(Changes, Option<Unread>)> {
         detached(py, || Ok(self.0.ledger.unread_changes(end)))
     }
 
@@ -237,14 +237,11 @@ pub(crate) fn play_group(
     py: Python<'_>,
     script: PythonScript,
     leaders_client: Option<Py<PyAny>>,
-) -> Result<Timeline, BoundaryError> {
-    let PythonScript(script) = script;
-    let Some(function) = leaders_client else {
-        return Ok(Timeline(detached(py, || play::play(script))?));
-    };
+) -> Returned<Timeline> {
     let raised = Raised::default();
-    let client = Box::new(PythonLeadersClient { function, raised: raised.clone() });
-    let played = detached(py, || play::play_with_client(script, client));
+    let client = leaders_client
+        .map(|function| Box::new(PythonLeadersClient { function, raised: raised.clone() }) as Box<_>);
+    let played = detached(py, || play::play(script.0, client));
     // An exception of the function is raised unchanged.
     if let Some(error) = raised.take() {
         return Err(error.into());

@@ -18,21 +18,10 @@ use std::sync::Arc;
 
 use super::error_code::Code;
 use super::timers::Timers;
-use super::{Map, Set};
+use super::{GroupEffect, GroupEvent, Map, Set};
 use crate::interned::{Id, Name, Names};
 use crate::java::changing_hash_map::ChangingHashMap;
 use state::ClassicGroupTimer;
-
-/// A member's request to its coordinator, and its time.
-#[derive(Clone, Debug)]
-pub struct ClassicGroupEvent<M, A> {
-    /// The time, in milliseconds; never before the previous event.
-    pub at: i64,
-    /// Identifies the answer.
-    pub tag: u32,
-    /// The request.
-    pub request: ClassicGroupRequest<M, A>,
-}
 
 /// The requests of the classic protocol.
 #[derive(Clone, Debug)]
@@ -105,17 +94,6 @@ pub struct Sender {
     pub generation: i32,
     /// `group.instance.id`.
     pub instance: Option<String>,
-}
-
-/// An answer, and its time.
-#[derive(Clone, Debug)]
-pub struct ClassicGroupEffect<M, A> {
-    /// The time.
-    pub at: i64,
-    /// The request's.
-    pub tag: u32,
-    /// The answer.
-    pub answer: Response<M, A>,
 }
 
 /// The kinds of answers.
@@ -198,7 +176,7 @@ pub struct ClassicGroup<M, A> {
     /// The generation whose `SyncGroup`s are awaited.
     sync_generation: i32,
     written: WrittenState<M, A>,
-    effects: Vec<ClassicGroupEffect<M, A>>,
+    effects: Vec<GroupEffect<Response<M, A>>>,
     /// Why the last rebalance began, in Kafka's own words.
     reason: String,
 }
@@ -244,15 +222,18 @@ impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     /// The group after an event, and the answers until then. All timers that are due by the event's time fire, before
     /// the event and after it.
     #[must_use]
-    pub fn step(mut self, event: ClassicGroupEvent<M, A>) -> (Self, Vec<ClassicGroupEffect<M, A>>) {
+    pub fn step(
+        mut self,
+        event: GroupEvent<ClassicGroupRequest<M, A>>,
+    ) -> (Self, Vec<GroupEffect<Response<M, A>>>) {
         self.apply(event);
         let effects = std::mem::take(&mut self.effects);
         (self, effects)
     }
 
     /// The same in place, for playing a whole life; the answers wait to be taken.
-    pub(super) fn apply(&mut self, event: ClassicGroupEvent<M, A>) {
-        let ClassicGroupEvent { at, tag, request } = event;
+    pub(super) fn apply(&mut self, event: GroupEvent<ClassicGroupRequest<M, A>>) {
+        let GroupEvent { at, tag, request } = event;
         self.fire_due(at);
         match request {
             ClassicGroupRequest::Join(join) => self.join(join, at, tag),
@@ -284,7 +265,7 @@ impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     }
 
     /// The answers since the last call.
-    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, ClassicGroupEffect<M, A>> {
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, GroupEffect<Response<M, A>>> {
         self.effects.drain(..)
     }
 
@@ -300,6 +281,6 @@ impl<M: Clone + PartialEq, A: Clone> ClassicGroup<M, A> {
     }
 
     fn answer(&mut self, at: i64, tag: u32, answer: Response<M, A>) {
-        self.effects.push(ClassicGroupEffect { at, tag, answer });
+        self.effects.push(GroupEffect { at, tag, answer });
     }
 }

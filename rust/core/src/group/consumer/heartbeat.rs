@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::error_code::Code;
 use super::super::timers::Timers;
 use super::member::State;
-use super::{ConsumerGroup, ConsumerGroupEffect, ConsumerGroupMember, ConsumerGroupTimer, Heartbeat, Place};
+use super::{ConsumerGroup, ConsumerGroupMember, ConsumerGroupTimer, Heartbeat, HeartbeatAnswer, Place};
 use crate::Result;
 use crate::interned::Name;
 
@@ -16,32 +16,20 @@ const LEAVES: i32 = -1;
 impl ConsumerGroup {
     /// `consumerGroupHeartbeat`.
     pub(super) fn heartbeat(&mut self, request: &Heartbeat, at: i64, tag: u32) -> Result<()> {
-        if is_invalid(request) {
-            self.refuse(Code::InvalidRequest, at, tag);
-            return Ok(());
-        }
-        let unknown = |name: &String| !self.config.assignors.contains(name);
-        if request.assignor.as_ref().is_some_and(unknown) {
-            self.refuse(Code::UnsupportedAssignor, at, tag);
+        if let Some(code) = self.refusal(request) {
+            self.refuse(code, at, tag);
             return Ok(());
         }
         if matches!(request.epoch, LEAVES | LEAVES_FOR_A_WHILE) {
             self.leave(request, at, tag);
             return Ok(());
         }
-        if !self.made && request.epoch != 0 {
-            self.refuse(Code::GroupIdNotFound, at, tag);
-            return Ok(());
-        }
         if let Some(epoch) = self.nothing_new(request) {
-            self.timers.set(
-                ConsumerGroupTimer::Session(Arc::clone(&request.member)),
-                at + self.config.session_timeout_ms,
-            );
-            self.effects.push(ConsumerGroupEffect { at, tag, code: Code::None, epoch, assignment: None });
+            self.put_session_off(&request.member, at);
+            self.answer(at, tag, HeartbeatAnswer { code: Code::None, epoch, assignment: None });
             return Ok(());
         }
-        let (member, replaced) = match self.member_of(request) {
+        let (mut member, replaced) = match self.member_of(request) {
             Ok(found) => found,
             Err(code) => {
                 self.refuse(code, at, tag);
@@ -58,7 +46,6 @@ impl ConsumerGroup {
             self.replace(old, &request.member, &member);
         }
         let before = member.clone();
-        let mut member = member;
         if let Some(instance) = &request.instance {
             member.instance = Some(instance.clone());
         }
@@ -106,16 +93,31 @@ impl ConsumerGroup {
         if comes || replaced.as_ref() == Some(&request.member) {
             self.order.put(&request.member);
         }
-        self.timers.set(
-            ConsumerGroupTimer::Session(Arc::clone(&request.member)),
-            at + self.config.session_timeout_ms,
-        );
+        self.put_session_off(&request.member, at);
         let full =
             request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
         let is_due = request.epoch == 0 || full || !member.assigned.places().eq(before.assigned.places());
         let assignment = is_due.then(|| member.assigned.places().collect());
-        self.effects.push(ConsumerGroupEffect { at, tag, code: Code::None, epoch: member.epoch, assignment });
+        self.answer(at, tag, HeartbeatAnswer { code: Code::None, epoch: member.epoch, assignment });
         Ok(())
+    }
+
+    /// What is wrong with a request, whichever member sends it.
+    fn refusal(&self, request: &Heartbeat) -> Option<Code> {
+        let unknown = |name: &String| !self.config.assignors.contains(name);
+        if is_invalid(request) {
+            Some(Code::InvalidRequest)
+        } else if request.assignor.as_ref().is_some_and(unknown) {
+            Some(Code::UnsupportedAssignor)
+        } else {
+            (!self.made && request.epoch != 0).then_some(Code::GroupIdNotFound)
+        }
+    }
+
+    /// Restarts a member's session.
+    fn put_session_off(&mut self, name: &Name, at: i64) {
+        let session = ConsumerGroupTimer::Session(Arc::clone(name));
+        self.timers.set(session, at + self.config.session_timeout_ms);
     }
 
     /// The member's epoch, if it only reports that it is alive and neither it nor the group has to change. This

@@ -4,16 +4,12 @@ use std::sync::Arc;
 
 use super::super::error_code::Code;
 use super::heartbeat::LEAVES_FOR_A_WHILE;
-use super::{ConsumerGroup, ConsumerGroupEffect, ConsumerGroupTimer, Heartbeat, HeldPartitions};
+use super::{ConsumerGroup, ConsumerGroupTimer, Heartbeat, HeartbeatAnswer, HeldPartitions};
 use crate::interned::Name;
 
 impl ConsumerGroup {
     /// `consumerGroupLeave`.
     pub(super) fn leave(&mut self, request: &Heartbeat, at: i64, tag: u32) {
-        if !self.made {
-            self.refuse(Code::GroupIdNotFound, at, tag);
-            return;
-        }
         let holder = request.instance.as_ref().map(|instance| self.statics.get(instance));
         let code = match holder {
             Some(None) => Code::UnknownMemberId,
@@ -35,7 +31,7 @@ impl ConsumerGroup {
         } else {
             self.fence(&request.member, "left");
         }
-        self.effects.push(ConsumerGroupEffect { at, tag, code, epoch: request.epoch, assignment: None });
+        self.answer(at, tag, HeartbeatAnswer { code, epoch: request.epoch, assignment: None });
     }
 
     /// `consumerGroupFenceMember`: the member is removed, and the others share what it had.

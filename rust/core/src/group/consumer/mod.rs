@@ -17,9 +17,9 @@ pub use target::{ASSIGNORS, check_assignor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Map;
 use super::error_code::Code;
 use super::timers::Timers;
+use super::{GroupEffect, GroupEvent, Map};
 use crate::Result;
 use crate::interned::Name;
 use crate::java::base_hash_table::TimelineHashMap;
@@ -56,17 +56,6 @@ impl Default for ConsumerGroupConfig {
             assignors: vec!["uniform".to_owned(), "range".to_owned()],
         }
     }
-}
-
-/// An event of a group, and its time.
-#[derive(Clone, Debug)]
-pub struct ConsumerGroupEvent {
-    /// The time, in milliseconds; never before the previous event.
-    pub at: i64,
-    /// Identifies the answer.
-    pub tag: u32,
-    /// The request.
-    pub request: ConsumerGroupRequest,
 }
 
 /// The requests.
@@ -107,13 +96,9 @@ pub struct Heartbeat {
     pub owned: Option<Vec<Place>>,
 }
 
-/// An answer, and its time.
+/// The answer to a heartbeat or a commit.
 #[derive(Clone, Debug)]
-pub struct ConsumerGroupEffect {
-    /// The time.
-    pub at: i64,
-    /// The request's.
-    pub tag: u32,
+pub struct HeartbeatAnswer {
     /// What went wrong.
     pub code: Code,
     /// The member's epoch.
@@ -158,7 +143,7 @@ pub struct ConsumerGroup {
     /// Whether a consumer that assigns itself has committed: then there is a group without a protocol.
     simple: bool,
     timers: Timers<ConsumerGroupTimer>,
-    effects: Vec<ConsumerGroupEffect>,
+    effects: Vec<GroupEffect<HeartbeatAnswer>>,
     reason: String,
 }
 
@@ -174,18 +159,21 @@ impl ConsumerGroup {
     /// # Errors
     ///
     /// Those of [`crate::assignors::Assignor::assign`].
-    pub fn step(mut self, event: ConsumerGroupEvent) -> Result<(Self, Vec<ConsumerGroupEffect>)> {
+    pub fn step(
+        mut self,
+        event: GroupEvent<ConsumerGroupRequest>,
+    ) -> Result<(Self, Vec<GroupEffect<HeartbeatAnswer>>)> {
         self.apply(event)?;
         let effects = std::mem::take(&mut self.effects);
         Ok((self, effects))
     }
 
     /// The same in place, for playing a whole life; the answers wait to be taken.
-    pub(super) fn apply(&mut self, event: ConsumerGroupEvent) -> Result<()> {
+    pub(super) fn apply(&mut self, event: GroupEvent<ConsumerGroupRequest>) -> Result<()> {
         while let Some((_, timer)) = self.timers.due(event.at) {
             self.fire(timer);
         }
-        let ConsumerGroupEvent { at, tag, request } = event;
+        let GroupEvent { at, tag, request } = event;
         match request {
             ConsumerGroupRequest::Heartbeat(heartbeat) => self.heartbeat(&heartbeat, at, tag)?,
             ConsumerGroupRequest::Commit(member, epoch, places) => {
@@ -201,7 +189,7 @@ impl ConsumerGroup {
     }
 
     /// The answers since the last call.
-    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, ConsumerGroupEffect> {
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, GroupEffect<HeartbeatAnswer>> {
         self.effects.drain(..)
     }
 
@@ -281,8 +269,12 @@ impl ConsumerGroup {
         &self.reason
     }
 
+    fn answer(&mut self, at: i64, tag: u32, answer: HeartbeatAnswer) {
+        self.effects.push(GroupEffect { at, tag, answer });
+    }
+
     fn refuse(&mut self, code: Code, at: i64, tag: u32) {
-        self.effects.push(ConsumerGroupEffect { at, tag, code, epoch: 0, assignment: None });
+        self.answer(at, tag, HeartbeatAnswer { code, epoch: 0, assignment: None });
     }
 
     /// Notes that the topics have changed: the next heartbeat looks at those that the group reads.

@@ -164,21 +164,7 @@ pub(super) struct Step<'a, M: Member> {
     pub effects: Vec<Effect<M>>,
 }
 
-impl<'a, M: Member> Step<'a, M> {
-    /// What a member sees at a time, where answers take 10 ms.
-    #[cfg(test)]
-    fn at(
-        now: i64,
-        coordinator: &'a M::Coordinator,
-        cluster: &'a Cluster,
-        ledger: &'a Ledger,
-        ids: &'a mut MemberIds,
-        race: &'a mut Race,
-    ) -> Self {
-        let (latency_ms, leaders_client, effects) = (10, None, Vec::new());
-        Self { now, latency_ms, coordinator, cluster, ledger, ids, race, leaders_client, effects }
-    }
-
+impl<M: Member> Step<'_, M> {
     pub(super) fn send(&mut self, sent: Sent, request: RequestOf<M>) {
         self.effects.push(Effect::Send(sent, Box::new(request)));
     }
@@ -246,6 +232,22 @@ pub(super) fn consumer(max_poll_interval_ms: i64) -> Consumer {
         client: "java".into(),
         assignors: Arc::new([]),
         remote_assignor: None,
+    }
+}
+
+#[cfg(test)]
+impl<'a, M: Member> Step<'a, M> {
+    /// What a member sees at a time, where answers take 10 ms.
+    fn at(
+        now: i64,
+        coordinator: &'a M::Coordinator,
+        cluster: &'a Cluster,
+        ledger: &'a Ledger,
+        ids: &'a mut MemberIds,
+        race: &'a mut Race,
+    ) -> Self {
+        let (latency_ms, leaders_client, effects) = (10, None, Vec::new());
+        Self { now, latency_ms, coordinator, cluster, ledger, ids, race, leaders_client, effects }
     }
 }
 

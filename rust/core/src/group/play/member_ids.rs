@@ -11,7 +11,7 @@ use crate::interned::Name;
 #[derive(Debug)]
 pub(super) struct MemberIds {
     /// By member, its name.
-    names: Vec<Name>,
+    pub names: Vec<Name>,
     by_id: Map<Name, Reader>,
     /// The length in bytes of the longest ID.
     longest: usize,
@@ -25,10 +25,6 @@ impl MemberIds {
     /// The member that an ID belongs to.
     pub(super) fn member(&self, id: &str) -> Option<Reader> {
         self.by_id.get(id).copied()
-    }
-
-    pub(super) fn into_names(self) -> Vec<Name> {
-        self.names
     }
 
     /// Draws an ID for a member at one of its starts: the next one that the script has for it, or else a name that no

@@ -45,26 +45,14 @@ use classic_member::{ClassicCoordinator, ClassicMember};
 use consumer_member::{ConsumerCoordinator, ConsumerMember};
 use simulation::Simulation;
 
-/// Plays a script to its end.
+/// Plays a script to its end. If members are of clients other than Java's, `leaders_client` says what each leader's client
+/// assigns.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Group`] if the group does not settle, and the errors of
-/// [`crate::assignors::Assignor::assign`].
-pub fn play(script: Script) -> Result<Timeline> {
-    simulate(script, None)
-}
-
-/// Plays a script with members of clients other than Java's: `client` says what each leader's client assigns.
-///
-/// # Errors
-///
-/// The errors of [`play`] and of `client`.
-pub fn play_with_client(script: Script, client: Box<dyn LeadersClient>) -> Result<Timeline> {
-    simulate(script, Some(client))
-}
-
-fn simulate(script: Script, leaders_client: Option<Box<dyn LeadersClient>>) -> Result<Timeline> {
+/// [`crate::Error::Group`] if the group does not settle, and the errors of [`crate::assignors::Assignor::assign`] and of
+/// the client.
+pub fn play(script: Script, leaders_client: Option<Box<dyn LeadersClient>>) -> Result<Timeline> {
     match script.protocol.clone() {
         Protocol::Classic(config) => {
             let coordinator = ClassicCoordinator::new(classic::ClassicGroup::new(config));

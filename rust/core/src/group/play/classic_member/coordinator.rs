@@ -1,20 +1,31 @@
-//! The coordinator of a classic group, as the simulation plays it.
+//! The coordinator of a classic group, as the simulation plays it, and what a member sends it for the leader's assignor.
 
 use std::sync::Arc;
 
-use super::super::super::Map;
-use super::super::super::classic::{
-    ClassicGroup as Group, ClassicGroupEvent as Event, ClassicGroupRequest as Request, Phase, Response,
-};
+use super::super::super::classic::{ClassicGroup as Group, ClassicGroupRequest as Request, Phase, Response};
 use super::super::super::consumer::Place;
 use super::super::super::error_code::Code;
+use super::super::super::{GroupEvent, Map};
 use super::super::coordinator::Coordinator;
 use super::super::ledger::Reader;
 use super::super::member_ids::MemberIds;
 use super::super::script::{Generation, Message};
-use super::Subscription;
 use crate::Result;
 use crate::interned::Name;
+
+/// A member's data for an assignor (`ConsumerPartitionAssignor.Subscription`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Subscription {
+    pub topics: Arc<[u32]>,
+    /// The partitions that it owns.
+    pub owned: Arc<[Place]>,
+    /// The generation as of which it owns them.
+    pub generation: i32,
+    /// Its last assignment and that assignment's generation, if its assignor asks for them.
+    pub remembers: Option<(Arc<[Place]>, i32)>,
+    /// Its client, as the script names it.
+    pub client: Name,
+}
 
 /// A classic group of Java consumers.
 pub(in super::super) struct ClassicCoordinator {
@@ -75,7 +86,7 @@ impl Coordinator for ClassicCoordinator {
         }
         let group = &mut self.group;
         let before = group.generation();
-        group.apply(Event { at, tag, request });
+        group.apply(GroupEvent { at, tag, request });
         if group.generation() > before {
             let leader = group.leader().and_then(|id| ids.member(id));
             generations.push(Generation {

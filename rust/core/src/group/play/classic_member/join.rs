@@ -250,7 +250,7 @@ impl ClassicMember {
     /// `resetStateAndRejoin`. A consumer that is no longer a member returns no more records; its next `poll()` begins
     /// with `onPartitionsLost`, which stops them a second time, without effect.
     pub(super) fn reset_state(&mut self, forgets_id: bool, step: &mut ClassicStep<'_>) {
-        step.stop(self.subscriptions.assigned.to_vec(), self.progress(step.now));
+        step.stop(self.subscriptions.assigned.clone(), self.progress(step.now));
         let id = if forgets_id { "".into() } else { Arc::clone(&self.id) };
         self.becomes(id, -1);
         self.state = MemberState::Unjoined;

@@ -19,15 +19,13 @@ mod metadata;
 mod poll;
 mod positions;
 mod rebalance;
-mod subscription;
 #[cfg(test)]
 mod tests;
 
-pub(super) use coordinator::ClassicCoordinator;
+pub(super) use coordinator::{ClassicCoordinator, Subscription};
 use heartbeat_thread::HeartbeatThread;
 use leader::Elected;
 use metadata::Metadata;
-pub(super) use subscription::Subscription;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

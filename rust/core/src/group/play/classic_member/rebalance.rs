@@ -87,7 +87,7 @@ impl ClassicMember {
         let mut places = assignment.to_vec();
         places.sort_unstable();
         let assigned = &self.subscriptions.assigned;
-        let revoked = if self.named.is_downgrade { assigned.to_vec() } else { beyond(assigned, &places) };
+        let revoked = if self.named.is_downgrade { assigned.clone() } else { beyond(assigned, &places) };
         let gives_up = self.named.is_downgrade || self.is_cooperative();
         if self.callbacks_done == 0 && !revoked.is_empty() && gives_up {
             self.callbacks_done = 1;

@@ -1,8 +1,8 @@
 //! The coordinator of a KIP-848 group, as the simulation plays it.
 
+use super::super::super::GroupEvent;
 use super::super::super::consumer::{
-    ConsumerGroup as Group, ConsumerGroupEffect as Answer, ConsumerGroupEvent as Event,
-    ConsumerGroupRequest as Request,
+    ConsumerGroup as Group, ConsumerGroupRequest as Request, HeartbeatAnswer as Answer,
 };
 use super::super::super::error_code::Code;
 use super::super::coordinator::Coordinator;
@@ -34,7 +34,7 @@ impl Coordinator for ConsumerCoordinator {
     ) -> Result<()> {
         let group = &mut self.group;
         let before = group.assignment_epoch();
-        group.apply(Event { at, tag, request })?;
+        group.apply(GroupEvent { at, tag, request })?;
         if group.assignment_epoch() > before {
             let target = |id: &Name| Some((ids.member(id)?, group.shared_target(id)));
             generations.push(Generation {
@@ -50,7 +50,7 @@ impl Coordinator for ConsumerCoordinator {
     }
 
     fn answers(&mut self) -> impl Iterator<Item = (u32, Answer)> {
-        self.group.effects().map(|effect| (effect.tag, effect))
+        self.group.effects().map(|effect| (effect.tag, effect.answer))
     }
 
     fn deadline(&mut self, by: i64) -> Option<i64> {
@@ -63,7 +63,7 @@ impl Coordinator for ConsumerCoordinator {
 
     /// No request of this protocol waits for its answer, so none is ever queued behind another.
     fn refused(_: &Request) -> Answer {
-        Answer { at: 0, tag: 0, code: Code::NotCoordinator, epoch: 0, assignment: None }
+        Answer { code: Code::NotCoordinator, epoch: 0, assignment: None }
     }
 
     /// A commit is no sign of life in this protocol.

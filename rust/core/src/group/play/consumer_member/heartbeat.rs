@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::super::consumer::{
-    ConsumerGroupEffect as Answer, ConsumerGroupRequest as Request, Heartbeat,
-};
+use super::super::super::consumer::{ConsumerGroupRequest as Request, Heartbeat, HeartbeatAnswer as Answer};
 use super::super::super::error_code::Code;
 use super::super::application::RETRY_BACKOFF_MS;
 use super::super::member::{Api, Sent};

@@ -33,7 +33,7 @@ use version::{Fact, Version};
 
 use std::sync::Arc;
 
-use super::super::consumer::{ConsumerGroupEffect as Answer, Place};
+use super::super::consumer::{HeartbeatAnswer as Answer, Place};
 use super::super::error_code::Code;
 use super::application::Application;
 use super::cluster::Cluster;
@@ -151,7 +151,7 @@ impl Member for ConsumerMember {
             rounds: Rounds::default(),
             polled: now,
             calls_since_polled: 0,
-            subscriptions: SubscriptionState::new(topics, version.has(Fact::ReadsUnsubscribed)),
+            subscriptions: SubscriptionState::new(topics, version.has(Fact::READS_UNSUBSCRIBED)),
             is_busy: false,
             is_woken: false,
             id: "".into(),
@@ -190,7 +190,7 @@ impl Member for ConsumerMember {
             Event::Wake(Timer::Closed) => self.closed(step),
             Event::Answer(sent, answer) => self.receive(sent, answer, step),
             Event::Script(MemberAction::Stall(for_ms)) => {
-                step.wake(Timer::Stall, self.app.stalls(step.now, for_ms))
+                step.wake(Timer::Stall, self.app.stalls(step.now, for_ms));
             }
             Event::Script(MemberAction::Subscribe(topics)) => self.subscribe(topics, step),
             Event::Delete(topic) => self.miss_topic(topic, step),

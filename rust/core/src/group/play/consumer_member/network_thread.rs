@@ -72,7 +72,7 @@ impl ConsumerMember {
     /// How long the application may wait. The managers say so when a turn ends, but count from when it began.
     fn maximum_time_to_wait_ms(&self) -> i64 {
         let began = self.turns.began;
-        let waits = !self.is_so(Fact::Spins);
+        let waits = !self.is_so(Fact::SPINS);
         let commits_ms = match self.commits_at() {
             None => i64::MAX,
             Some(at) if waits && self.commit_sent_at.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
@@ -111,7 +111,7 @@ impl ConsumerMember {
 
     /// A commit that the script asks for.
     pub(super) fn commit_for_script(&self, epoch: Option<i32>, step: &mut ConsumerStep<'_>) {
-        let owned = self.subscriptions.assigned.to_vec();
+        let owned = self.subscriptions.assigned.clone();
         let commit = Request::Commit(Arc::clone(&self.id), epoch.unwrap_or(self.epoch), owned);
         step.send(self.sent(Api::ScriptCommit, step.now), commit);
     }

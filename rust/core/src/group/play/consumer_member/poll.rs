@@ -35,8 +35,8 @@ impl ConsumerMember {
 
     /// Whether an idle application goes round at least each `retry.backoff.ms`.
     fn goes_round_often(&self) -> bool {
-        let has_none = !self.is_so(Fact::WaitsForThread) && self.subscriptions.assigned.is_empty();
-        self.is_so(Fact::GoesRoundOften) || has_none || self.initializing().next().is_some()
+        let has_none = !self.is_so(Fact::WAITS_FOR_THREAD) && self.subscriptions.assigned.is_empty();
+        self.is_so(Fact::GOES_ROUND_OFTEN) || has_none || self.initializing().next().is_some()
     }
 
     /// A scheduled pass. In a stall, there is one only if the stall began inside of `poll()`, and a callback keeps the
@@ -57,7 +57,7 @@ impl ConsumerMember {
     pub(super) fn poll(&mut self, step: &mut ConsumerStep<'_>) {
         if let Some(code) = self.error {
             self.end(Some(code), step);
-        } else if self.is_so(Fact::WaitsForThread) {
+        } else if self.is_so(Fact::WAITS_FOR_THREAD) {
             self.poll_with_thread(step);
         } else {
             self.poll_beside_thread(step);
@@ -91,7 +91,7 @@ impl ConsumerMember {
         let mut events = self.take_events(begins);
         // `hasPendingReconciliation`: it looks for records only after the thread has looked at the reconciliation.
         let awaits_thread =
-            self.is_so(Fact::WaitsForReconciliation) && self.membership.state == MemberState::Reconciling;
+            self.is_so(Fact::WAITS_FOR_RECONCILIATION) && self.membership.state == MemberState::Reconciling;
         let submits = begins && !self.has_event(now) && self.submits(now);
         let mut sees_thread = submits && (is_fast || awaits_thread);
         if submits {
@@ -123,7 +123,7 @@ impl ConsumerMember {
         }
         self.let_thread_run(waits_ms, step);
         let mut is_woken = std::mem::take(&mut self.is_woken);
-        if self.is_so(Fact::TellsInEverySecondRound) && !self.is_busy && submits {
+        if self.is_so(Fact::TELLS_IN_EVERY_SECOND_ROUND) && !self.is_busy && submits {
             let done_at = self.positions.comes_at.unwrap_or(now);
             self.rounds.event_done_at = (!has_events && !is_fast).then_some(done_at);
             is_woken |= self.positions.comes_at.is_none();
@@ -170,11 +170,11 @@ impl ConsumerMember {
         if self.goes_round_often() {
             waits_ms = waits_ms.min(RETRY_BACKOFF_MS);
         }
-        let spins = self.is_so(Fact::Spins) && waits_ms <= 0 && !self.is_busy;
+        let spins = self.is_so(Fact::SPINS) && waits_ms <= 0 && !self.is_busy;
         if is_woken {
             waits_ms = 0;
         }
-        if waits_ms <= 0 && (self.rounds.last == Some(now) || spins && self.is_so(Fact::WaitsForThread)) {
+        if waits_ms <= 0 && (self.rounds.last == Some(now) || spins && self.is_so(Fact::WAITS_FOR_THREAD)) {
             // It goes round at once, but not for ever within one instant.
             waits_ms = 1;
         }
@@ -196,7 +196,7 @@ impl ConsumerMember {
         self.maybe_reconcile(true, step);
         let commits = self.maybe_auto_commit(step) || self.commit_sent_at == Some(now);
         (self.polled, self.calls_since_polled) = (now, 0);
-        if !self.is_so(Fact::WaitsForThread) {
+        if !self.is_so(Fact::WAITS_FOR_THREAD) {
             self.update_fetch_positions(step);
         }
         match self.membership.state {
@@ -247,7 +247,7 @@ impl ConsumerMember {
         if self.app.in_callback(now).is_some() || now >= self.app.end_of(self.call) {
             return;
         }
-        if self.is_so(Fact::WaitsForThread) {
+        if self.is_so(Fact::WAITS_FOR_THREAD) {
             self.poll_for_fetches(self.turns.maximum_time_to_wait_ms, false, step);
         } else if self.positions.are_early() {
             // There is nothing to fetch, which ends the wait for records.
@@ -264,7 +264,7 @@ impl ConsumerMember {
             return;
         }
         (self.next_pass, self.rounds.event_done_at) = (None, None);
-        if self.is_so(Fact::TellsInEverySecondRound) || is_fast(step.race) {
+        if self.is_so(Fact::TELLS_IN_EVERY_SECOND_ROUND) || is_fast(step.race) {
             self.goes_round = true;
             self.poll_at(step.now, step);
             return;

@@ -99,7 +99,7 @@ impl ConsumerMember {
         if self.positions.comes_at.is_none_or(|at| at > now) {
             return;
         }
-        if self.next_pass == Some(now) && !self.is_so(Fact::WaitsForThread) {
+        if self.next_pass == Some(now) && !self.is_so(Fact::WAITS_FOR_THREAD) {
             // The application has waited for longer, so it goes first.
             step.wake(Timer::Positions, now);
             return;

@@ -28,7 +28,7 @@ impl ConsumerMember {
         let Some(target) = self.membership.next_assignment() else { return };
         let revoked = beyond(&self.subscriptions.assigned, &target.places);
         let commits = self.config.auto_commits();
-        let waits_for_poll = commits || !revoked.is_empty() && !self.is_so(Fact::RevokesAtAnyTime);
+        let waits_for_poll = commits || !revoked.is_empty() && !self.is_so(Fact::REVOKES_AT_ANY_TIME);
         if !can_commit && waits_for_poll {
             return;
         }
@@ -36,7 +36,7 @@ impl ConsumerMember {
         let commits = commits && self.subscriptions.has_positions();
         if commits {
             self.commit_sent_at = Some(step.now);
-            let owned = self.subscriptions.assigned.to_vec();
+            let owned = self.subscriptions.assigned.clone();
             let commit = Request::Commit(Arc::clone(&self.id), self.epoch, owned);
             step.send(self.sent(Api::OffsetCommit, step.now), commit);
         }
@@ -63,11 +63,11 @@ impl ConsumerMember {
 
     /// `assignPartitions`: the application takes up the assignment.
     fn assign_partitions(&mut self, resolved: LocalAssignment, step: &mut ConsumerStep<'_>) {
-        if self.is_so(Fact::AssignsInThread) && self.config.listener_ms.is_none() {
+        if self.is_so(Fact::ASSIGNS_IN_THREAD) && self.config.listener_ms.is_none() {
             self.assign(resolved.places.clone(), step);
             self.finish_reconciliation(resolved);
         } else {
-            if self.is_so(Fact::LocatesBeforeCallback) {
+            if self.is_so(Fact::LOCATES_BEFORE_CALLBACK) {
                 self.locate_early(&resolved.places);
             }
             self.background_events.push(BackgroundEvent::Assigned(resolved));
@@ -153,7 +153,7 @@ impl ConsumerMember {
     /// called.
     pub(super) fn lose_all(&mut self, state: MemberState, step: &mut ConsumerStep<'_>) {
         let calls = self.config.listener_ms.is_some() && !self.subscriptions.assigned.is_empty();
-        if !calls || !self.is_so(Fact::ReadsWhatItLoses) {
+        if !calls || !self.is_so(Fact::READS_WHAT_IT_LOSES) {
             self.subscriptions.hold_back_all(self.progress(step.now), step);
             self.see_records(step);
         }

@@ -1,8 +1,8 @@
 //! What a KIP-848 member does at an event: a missed poll, a fenced epoch, a smaller assignment.
 
 use super::super::super::consumer::{
-    ConsumerGroup as Group, ConsumerGroupConfig as Config, ConsumerGroupEffect as Answer,
-    ConsumerGroupRequest as Request, Place,
+    ConsumerGroup as Group, ConsumerGroupConfig as Config, ConsumerGroupRequest as Request,
+    HeartbeatAnswer as Answer, Place,
 };
 use super::super::super::error_code::Code;
 use super::super::member::{Api, Effect, Event, Life, Sent, consumer};
@@ -35,7 +35,7 @@ impl Life<ConsumerMember> {
         assignment: Option<Vec<Place>>,
     ) -> Vec<Effect<ConsumerMember>> {
         let sent = Sent { api: Api::ConsumerGroupHeartbeat, identity: self.member.identity, read: at };
-        self.happens(at, Event::Answer(sent, Answer { at, tag: 0, code, epoch, assignment }))
+        self.happens(at, Event::Answer(sent, Answer { code, epoch, assignment }))
     }
 }
 

@@ -170,7 +170,7 @@ impl<M: Member> Simulation<M> {
             messages: self.messages.unwrap_or_default(),
             ended,
             settled,
-            clients: self.ids.into_names(),
+            clients: self.ids.names,
             topics: self.cluster.topics,
         })
     }
