@@ -172,7 +172,7 @@ fn scalar(keys: &Scattered, rule: impl Fn(&[u8]) -> i32) -> Vec<i32> {
 
 /// A program in Rust without partwright: the hash of the crate `murmur2`, then Kafka's step to the partition.
 fn by_crate(key: &[u8], n: Partitions) -> i32 {
-    hashing::Rule::Murmur2.partition_of_hash(murmur2::murmur2(key, murmur2::KAFKA_SEED), n)
+    hashing::Sign::Masked.partition(murmur2::murmur2(key, murmur2::KAFKA_SEED).into(), n)
 }
 
 type OneKey = fn(&[u8], Partitions) -> i32;

@@ -26,6 +26,7 @@ from partwright import _core
 from partwright.audit.fingerprint_search import CHANCE, CHANCE_OF_ANOTHER, chance, sample_of
 from partwright.audit.pair_tables import total
 from partwright.files.scalars import TRUE
+from partwright.keys.client_profiles import libraries
 
 _HALF, _WHOLE = 1 << 31, 1 << 32
 # For how many numbers of partitions one writer's records may be, because its topic got more.
@@ -49,13 +50,8 @@ _WAYS = {
     "signed": _Way("hash % n, signed, plus n if negative", _signed),
     "absolute": _Way("abs(hash % n), signed", lambda hash_: abs(_signed(hash_))),
 }
-# The clients' own ways, as the core's table of clients writes them.
-_OWN = {
-    "(hash & 0x7fffffff) % n": "masked",
-    "hash % n, unsigned": "unsigned",
-    "abs(hash % n), signed": "absolute",
-    "abs(hash) % n, signed": "absolute",
-}
+# The libraries' own ways, by the name of the step.
+_OWN = {"masked": "masked", "unsigned": "unsigned", "abs-of-remainder": "absolute", "abs": "absolute"}
 
 
 class _Rule(NamedTuple):
@@ -75,6 +71,7 @@ class Fault:
         client: The first profile with that hash.
         rule: The faulty rule.
         right: That profile's own.
+        lacks_mask: Whether what it lacks is the mask that drops the sign.
         n: For how many partitions, at last.
         numbers: All numbers of partitions, the smallest first: more than one if the topic got more.
         explained: How many records are where the rule puts them, and for how many it determines the partition.
@@ -85,6 +82,7 @@ class Fault:
     client: str
     rule: str
     right: str
+    lacks_mask: bool
     n: int
     numbers: tuple[int, ...]
     explained: tuple[int, int]
@@ -138,9 +136,8 @@ def _rule_of(fault: Fault) -> _Rule:
 def _hashes() -> list[tuple[str, str, set[str]]]:
     """Each hash with its first profile, and the ways in which its profiles make it a partition."""
     by_hash: dict[str, tuple[str, str, set[str]]] = {}
-    for row in _core.clients():
-        if row["sign"] in _OWN:
-            by_hash.setdefault(row["hash"], (row["client"], row["hash"], set()))[2].add(_OWN[row["sign"]])
+    for row in libraries():
+        by_hash.setdefault(row["hash"], (row["client"], row["hash"], set()))[2].add(_OWN[row["sign_name"]])
     return list(by_hash.values())
 
 
@@ -189,14 +186,15 @@ def _following(pairs: pa.Table, rule: _Rule, numbers: Sequence[int]) -> pa.Array
 
 
 def _fault(pairs: pa.Table, rule: _Rule, numbers: tuple[int, ...]) -> Fault:
-    (row,) = [row for row in _core.clients() if row["client"] == rule.client]
+    (row,) = [row for row in libraries() if row["client"] == rule.client]
     following = _following(pairs, rule, numbers)
-    own = _following(pairs, rule._replace(way=_OWN[row["sign"]]), numbers)
+    own = _following(pairs, rule._replace(way=_OWN[row["sign_name"]]), numbers)
     return Fault(
         name=f"{rule.hash}-{rule.way}",
         client=rule.client,
         rule=_WAYS[rule.way].rule,
         right=row["sign"],
+        lacks_mask=row["sign_name"] == "masked",
         n=numbers[-1],
         numbers=numbers,
         explained=(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.files.scalars import TRUE, number_column
-from partwright.keys.client_profiles import client_names
+from partwright.keys.client_profiles import client_names, libraries
 from partwright.keys.hashing import partition_for_key
 
 # A sample of this many pairs is tried with every n: enough to show a writer of a tenth of them. The rest is sampled
@@ -55,7 +55,7 @@ def rules() -> list[str]:
         ['java', 'java:string-hash', 'librdkafka']
     """
     first_clients: dict[tuple[str, str], str] = {}
-    for row in _core.clients():
+    for row in libraries():
         first_clients.setdefault((row["hash"], row["sign"]), row["client"])
     return list(first_clients.values())
 
@@ -77,7 +77,7 @@ def _first_alike() -> dict[str, str]:
     first: dict[tuple[str, ...], str] = {}
     return {
         row["client"]: first.setdefault((row["hash"], row["sign"], row["empty_key"]), row["client"])
-        for row in _core.clients()
+        for row in libraries()
     }
 
 

@@ -177,7 +177,7 @@ def _no_rule(origin: Fingerprint, of_n: str) -> str:
 def _faulty_rule(fault: Fault) -> str:
     hash_ = fault.name.rpartition("-")[0]
     rule, own = (each.replace("hash", hash_) for each in (fault.rule, fault.right))
-    lacks = "without the sign mask" if "0x7fffffff" in own else "with the sign of its hash taken otherwise"
+    lacks = "without the sign mask" if fault.lacks_mask else "with the sign of its hash taken otherwise"
     return f"{fault.client}'s {lacks} ({rule}; not {own})"
 
 

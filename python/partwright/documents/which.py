@@ -60,6 +60,8 @@ def _details(answer: KeyPlacements) -> Iterator[Verdict | str]:
     if key := answer.key_bytes:
         as_type = f"As {answer.key_type} the" if answer.key_type else "The"
         yield f"{as_type} key has {counted(len(key), 'byte')}: {_hex(key)}."
+    if len(answer.placements) == 1:
+        yield from _product(answer.placements[0])
     if numbers := answer.as_numbers:
         others = ", ".join(f"{each.partition:,} as {each.key_type}" for each in numbers)
         yield f"As a number it is another key: partition {others} (--key-type)."
@@ -70,6 +72,12 @@ def _details(answer: KeyPlacements) -> Iterator[Verdict | str]:
                 "with this partitioner fails at this key."
             )
             yield Verdict("fails", text)
+
+
+def _product(each: KeyPlacement) -> Iterator[str]:
+    if each.key_bytes is not None:
+        rule = f"the rule of {each.stands_for}" if each.stands_for else "a rule of its own"
+        yield f"{each.client} has {rule}, over {each.key_bytes} ({each.evidence})."
 
 
 def _hex(key: bytes) -> str:
@@ -143,7 +151,7 @@ def _arithmetic(answer: KeyPlacements) -> Section | None:
 
 def _steps(each: KeyPlacement, n: int) -> str:
     steps = [f"{each.hash_name} = {each.hash}"]
-    if "0x7fffffff" in each.sign:
+    if each.sign_name.startswith("masked"):
         steps.append(f"{each.hash} & 0x7fffffff = {each.dividend}")
     elif each.dividend != each.hash:
         steps.append(f"abs({each.hash}) = {each.dividend}")

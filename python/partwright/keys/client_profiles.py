@@ -1,4 +1,4 @@
-"""The table of clients and their rules, and where each of them puts one key, as `partwright which` answers."""
+"""The table of clients and products with their rules, and where each puts one key, as `partwright which` answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def clients() -> pa.Table:
-    """Every client profile, with the source of its rule.
+    """Every client profile, with the source of its rule: libraries, then products that write to Kafka.
 
     Returns:
         A table with one row for each profile, Java's first:
@@ -39,12 +39,18 @@ def clients() -> pa.Table:
         `library`             string  what is installed
         `version`             string  the library's version that the rule is proven against
         `source`              string  the function or class in it that was called for this
+        `stands_for`          string  for a product: the library's profile with its rule, null if no library has it
+        `key_bytes`           string  for a product: which bytes are hashed; null for a library
+        `evidence`            string  for a product: how its rule is known; null for a library
         ====================  ======  ==========================================================================
 
     Examples:
         >>> table = clients()
-        >>> table.num_rows, table["client"][0].as_py(), table["hash"][0].as_py()
-        (23, 'java', 'murmur2')
+        >>> table["client"][0].as_py(), table["hash"][0].as_py()
+        ('java', 'murmur2')
+        >>> telegraf = table.filter(pc.field("client") == "telegraf")
+        >>> telegraf["stands_for"][0].as_py(), telegraf["key_bytes"][0].as_py()
+        ('sarama', 'the value of routing_tag, else routing_key')
     """
     import pyarrow as pa  # noqa: PLC0415 - `import partwright` does without it
 
@@ -59,20 +65,29 @@ def clients() -> pa.Table:
         pa.field("library", pa.string(), nullable=False),
         pa.field("version", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
+        pa.field("stands_for", pa.string()),
+        pa.field("key_bytes", pa.string()),
+        pa.field("evidence", pa.string()),
     ]
     return pa.Table.from_pylist(_core.clients(), pa.schema(fields))
 
 
 def which(
-    key: Key | None, n: SupportsIndex, client: str | None = None, key_type: str | None = None
+    key: Key | None,
+    n: SupportsIndex,
+    client: str | None = None,
+    key_type: str | None = None,
+    *,
+    products: bool = False,
 ) -> dict[str, int | None]:
     """Where each client puts one key.
 
     Args:
         key: The key: text, binary, or under a `java:` key type a number, boolean or UUID; None is a null key.
         n: How many partitions the topic has, 1 to 2^31-1.
-        client: One client profile; all of them by default.
+        client: One client or product; all libraries by default.
         key_type: How the key becomes bytes; see `partwright.encode`.
+        products: Java and all products in place of all libraries.
 
     Returns:
         The partition by profile, in the order of `clients()`. It is None if the client does not hash the key (a null
@@ -89,9 +104,12 @@ def which(
         (10, 9, 2)
         >>> which("", 15, "librdkafka")
         {'librdkafka': None}
+        >>> which("TT0124", 15, "kafka-connect:json")
+        {'kafka-connect:json': 6}
     """
     try:
-        return {each.client: each.partition for each in placements(key, n, client, key_type)}
+        placed = placements(key, n, client, key_type, products=products)
+        return {each.client: each.partition for each in placed}
     except KeyTypeError as error:
         if hasattr(key, "columns") or hasattr(key, "__arrow_c_stream__"):
             raise KeyTypeError(
@@ -107,27 +125,40 @@ class KeyPlacement(NamedTuple):
         client: The profile.
         partition: The partition; None if the client does not hash the key.
         hash_name: The hash.
-        sign: The step from the hash to a partition.
-        hash: The hash as the client sees it: CRC-32 unsigned, all others signed; None if there is none.
+        sign: The step from the hash to a partition, in words.
+        sign_name: The same by its name, such as `masked`.
+        hash: The hash as the client sees it, with or without a sign; None if there is none.
         dividend: The number that is divided by n: the hash after the client's sign rule.
         remainder: The remainder; negative where Java's and Go's remainders are.
         why: How the client chooses if it does not hash; otherwise None.
         setting: The line of configuration that makes it agree with `java`; None if it already does.
+        stands_for: For a product, the library's profile with its rule; None if no library has it.
+        key_bytes: For a product, which bytes are hashed; None for a library.
+        evidence: For a product, how its rule is known; None for a library.
     """
 
     client: str
     partition: int | None
     hash_name: str
     sign: str
+    sign_name: str
     hash: int | None
     dividend: int | None
     remainder: int | None
     why: str | None
     setting: str | None
+    stands_for: str | None
+    key_bytes: str | None
+    evidence: str | None
 
 
 def placements(
-    key: Key | None, n: SupportsIndex, client: str | None = None, key_type: str | None = None
+    key: Key | None,
+    n: SupportsIndex,
+    client: str | None = None,
+    key_type: str | None = None,
+    *,
+    products: bool = False,
 ) -> list[KeyPlacement]:
     """Where each client puts one key, with the steps; see `which`.
 
@@ -142,7 +173,10 @@ def placements(
         raise KeyTypeError(
             f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
         )
-    rows = [row for row in _core.clients() if client in {None, row["client"]}]
+    if client is None:
+        rows = [row for row in _core.clients() if row["is_library"] is not products or row["client"] == "java"]
+    else:
+        rows = [row for row in _core.clients() if row["client"] == client]
     return [_placement(row, key_bytes, n, key_type) for row in rows]
 
 
@@ -170,27 +204,44 @@ def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str |
     why = None
     if steps is None:
         why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is not text"
+        partition = 0 if why == _FIRST else None
+    elif partition is not None and partition < 0 and not row["is_library"]:
+        partition, why = None, "none: it fails at this key"
     return KeyPlacement(
         client=row["client"],
         partition=partition,
         hash_name=row["hash"],
         sign=row["sign"],
+        sign_name=row["sign_name"],
         hash=hashed,
         dividend=dividend,
         remainder=remainder,
         why=why,
         setting=row["setting"],
+        stands_for=row["stands_for"],
+        key_bytes=row["key_bytes"],
+        evidence=row["evidence"],
     )
 
 
+def libraries() -> list[Fields]:
+    """The core's rows of libraries, with the fields of `clients()` and the names of their steps.
+
+    Examples:
+        >>> libraries()[0]["client"], libraries()[0]["sign_name"]
+        ('java', 'masked')
+    """
+    return [row for row in _core.clients() if row["is_library"]]
+
+
 def client_names() -> list[str]:
-    """The names of the clients, in the order of `clients()`.
+    """The names of the libraries' profiles, in the order of `clients()`.
 
     Examples:
         >>> client_names()[:3]
         ['java', 'java:string-hash', 'librdkafka']
     """
-    return [row["client"] for row in _core.clients()]
+    return [row["client"] for row in libraries()]
 
 
 def key_types() -> list[str]:
@@ -203,6 +254,8 @@ def key_types() -> list[str]:
     return list(_core.key_types())
 
 
+# What the core's table says of a key that goes to partition 0.
+_FIRST = "partition 0"
 _DIGITS = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 
 
@@ -273,7 +326,10 @@ class KeyPlacements(Answer):
             "key_hex": None if key is None else key.hex(),
             "n": self.n,
             "partitions": {each.client: each.partition for each in self.placements},
-            "hashes": {each.hash_name: each.hash for each in self.placements if each.hash is not None},
+            # A hash of the same bits without a sign is one of another product.
+            "hashes": {
+                each.hash_name: each.hash for each in reversed(self.placements) if each.hash is not None
+            },
             **({"read": self.read} if self.read else {}),
         }
 

@@ -234,9 +234,9 @@ pub(crate) fn steps(
     n: PartitionCount,
     client: Client,
     key_type: Option<Encoding>,
-) -> Option<(i64, i64, i64, i32)> {
+) -> Option<(i128, i128, i128, i32)> {
     client.0.check_key_type(key_type.map(|key_type| key_type.0)).ok()?;
-    let steps = client.0.profile().rule.steps(client.0.hashed(key)?, n.0)?;
+    let steps = client.0.steps(key, n.0)?;
     Some((steps.hash, steps.dividend, steps.remainder, steps.partition))
 }
 
@@ -261,10 +261,14 @@ pub(crate) fn clients(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |client: hashing::Client| {
         let profile = client.profile();
         Ok(to_items!(py, {
-            client: profile.name, hash: profile.rule.hash(), sign: profile.rule.sign(),
+            client: profile.name, hash: profile.rule.hash.name(), sign: profile.rule.sign.words(),
+            sign_name: profile.rule.sign.name(), form: profile.form.name(),
             null_key: profile.null_key.words(), empty_key: profile.empty_key.words(),
             agrees_with_java: client.agrees_with_java(), setting: profile.setting, library: profile.library,
-            version: profile.version, source: profile.source,
+            version: profile.version, source: profile.source, is_library: profile.product.is_none(),
+            stands_for: profile.product.as_ref().and_then(|product| product.stands_for),
+            key_bytes: profile.product.as_ref().map(|product| product.key_bytes),
+            evidence: profile.product.as_ref().map(|product| product.evidence.words()),
         }))
     };
     hashing::Client::all().map(row).collect()

@@ -32,9 +32,10 @@ _PLAIN = "PLAINTEXT"
 )
 @option(
     "--client C",
-    "Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
+    "Ask about one client or product only, such as librdkafka:murmur2 or telegraf (default: all libraries).",
     shell_complete=client_names,
 )
+@flag("--products", "Ask about products that write to Kafka, such as Filebeat, in place of libraries.")
 @heading("What the key is")
 @option(
     "--key-type T",
@@ -58,6 +59,7 @@ def command(
     keys: tuple[str, ...],
     n: int | None,
     client: str | None,
+    products: bool,
     key_type: str | None,
     as_hex: bool,
     is_null: bool,
@@ -75,6 +77,7 @@ def command(
     \b
     Examples:
       partwright which TT0124 -n 15
+      partwright which TT0124 -n 15 --products
       partwright which TT0124 N14228 -n 15 --client librdkafka --explain
       partwright which 42 -n 12 --key-type java:long
       partwright which 0000000029a1 -n 12 --hex --key-type confluent:strip-id
@@ -89,6 +92,8 @@ def command(
         )
     words = keys or (None,)
     values = [_value(word, key_type, as_hex=as_hex, is_null=is_null) for word in words]
+    if products and client is not None:
+        raise PartwrightError(f"--products asks about all products, and --client about {client}: leave one of them out")
     # Errors in the options are reported before a broker is asked.
     for value in values:
         placements(value, 1 if n is None else n, client, key_type)
@@ -97,7 +102,7 @@ def command(
         answer = KeyPlacements(
             value,
             n,
-            tuple(placements(value, n, client, key_type)),
+            tuple(placements(value, n, client, key_type, products=products)),
             key_type,
             None if name is None else _ways_to_read(name, brokers, value, n, client or "java", key_type),
             protocol,

@@ -50,9 +50,9 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
         PartwrightError: There is no exact expression for this client and key type, or none in this session.
     """
     rule = next(row for row in _core.clients() if row["client"] == client)
-    is_crc32 = (rule["hash"], rule["sign"]) == ("crc32", "hash % n, unsigned") and key_type in _BYTES
-    is_murmur2 = (rule["hash"], rule["sign"]) == ("murmur2", "(hash & 0x7fffffff) % n")
-    if is_crc32:
+    steps = (rule["form"], rule["hash"], rule["sign_name"])
+    is_murmur2 = steps == ("as-is", "murmur2", "masked")
+    if steps == ("as-is", "crc32", "unsigned") and key_type in _BYTES:
         hashed = _crc32(key, key_type)
     elif is_murmur2 and (key_type in WHOLE or key_type in _BYTES):
         hashed = murmur2_of(key, key_type).bitwiseAND(sf.lit(_POSITIVE))
@@ -61,8 +61,8 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
     placed = hashed % sf.lit(n)
     if rule["empty_key"] != "hashed":
         placed = sf.when(sf.octet_length(_bytes_of(key)) > 0, placed)
-    if rule["null_key"] == "hashed":
-        placed = sf.coalesce(placed, sf.lit(hashing.partition_for_key(None, n, client)))
+    if (of_null := hashing.partition_for_key(None, n, client)) is not None:
+        placed = sf.coalesce(placed, sf.lit(of_null))
     return placed.cast("int")
 
 

@@ -3,7 +3,7 @@
 use arrow_array::{Array, Int64Array};
 
 use super::keys::key_column;
-use crate::hashing::{Client, Partitions, Rule};
+use crate::hashing::{Client, Partitions, Sign};
 use crate::{Error, Result};
 
 /// How keys and their partitions fit a client.
@@ -42,12 +42,11 @@ pub fn following(
     let partitions = partitions.filter(|partitions| partitions.len() == keys.len()).ok_or_else(|| {
         Error::KeyType("the partitions of keys are a column of int64 as long as theirs".to_owned())
     })?;
-    let rule = client.profile().rule;
     let keys = key_column(keys, None)?;
     let mut hashes = Vec::with_capacity(partitions.len());
     for (row, partition) in partitions.iter().enumerate() {
         let Some(key) = client.hashed(keys.key(row)?) else { continue };
-        let Some(hash) = rule.hash_of(key) else {
+        let Some(hash) = client.hash(key) else {
             // Not text: such a client cannot have written this for any number of partitions.
             return Ok(Following { determined: 0, follow: vec![None; numbers.len()] });
         };
@@ -55,19 +54,19 @@ pub fn following(
     }
     let determined = hashes.iter().filter(|(_, partition)| partition.is_some()).count();
     // What is checked again for each number: a key in no partition may make the client fail, and agrees with no number.
-    let hashes: Vec<(u32, i64)> =
+    let hashes: Vec<(u64, i64)> =
         hashes.into_iter().map(|(hash, partition)| (hash, partition.unwrap_or(NOWHERE))).collect();
-    let follow = numbers.iter().map(|n| count(rule, &hashes, *n)).collect();
+    let follow = numbers.iter().map(|n| count(client.profile().rule.sign, &hashes, *n)).collect();
     Ok(Following { determined, follow })
 }
 
 /// Equal to no partition of 32 bits.
 const NOWHERE: i64 = i64::MIN;
 
-fn count(rule: Rule, hashes: &[(u32, i64)], n: Partitions) -> Option<usize> {
+fn count(sign: Sign, hashes: &[(u64, i64)], n: Partitions) -> Option<usize> {
     let mut follow = 0;
     for (hash, partition) in hashes {
-        let placed = rule.partition_of_hash(*hash, n);
+        let placed = sign.partition(*hash, n);
         if placed < 0 {
             return None;
         }

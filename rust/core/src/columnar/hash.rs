@@ -7,7 +7,7 @@ use super::keys::key_column;
 use super::layout::{Each, KeyColumn};
 use super::workers::{Alone, Workers};
 use crate::hashing::lanes::Finish;
-use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule};
+use crate::hashing::{self, Client, KeyForm, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
 
 /// Kafka's murmur2 of each key; null for a null key.
@@ -49,8 +49,8 @@ pub fn murmur2_by(workers: &dyn Workers, keys: &dyn Array, key_type: Option<KeyT
 /// ```
 ///
 /// # Errors
-/// Those of [`key_column`], [`Error::Malformed`], and of [`Rule::StringHash`]: [`Error::KeyType`] for a key type that
-/// is not text, [`Error::Value`] if Java itself has no partition.
+/// Those of [`key_column`], [`Error::Malformed`], and of a client that hashes text: [`Error::KeyType`] for a key type
+/// that is not text, [`Error::Value`] for bytes that are not, or if a library's client itself has no partition.
 pub fn partition_for_key(
     keys: &dyn Array,
     n: Partitions,
@@ -73,27 +73,31 @@ pub fn partition_for_key_by(
 ) -> Result<Int32Array> {
     client.check_key_type(key_type)?;
     let keys = key_column(keys, key_type)?;
-    let rule = client.profile().rule;
-    // One arm for each rule, so that each is compiled into a loop of its own.
-    let placed = match rule {
-        Rule::Murmur2 => keys.map(&Finish::partition(n), workers),
-        Rule::Crc32 => keys.map(&Each(|key: &[u8]| Rule::Crc32.partition(key, n)), workers),
-        Rule::Fnv1a => keys.map(&Each(|key: &[u8]| Rule::Fnv1a.partition(key, n)), workers),
-        Rule::Fnv1aReference => keys.map(&Each(|key: &[u8]| Rule::Fnv1aReference.partition(key, n)), workers),
-        Rule::KafkajsLegacy => keys.map(&Each(|key: &[u8]| Rule::KafkajsLegacy.partition(key, n)), workers),
-        Rule::StringHash => keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)), workers),
-        Rule::OldStringHash => keys.map(&Each(|key: &[u8]| Rule::OldStringHash.partition(key, n)), workers),
-    }?;
-    if matches!(rule, Rule::StringHash | Rule::OldStringHash) {
-        refuse_negative(&keys, n, &placed)?;
+    // An arm for each rule that is frequent, so that it is compiled into a loop of its own.
+    macro_rules! placed {
+        ($($rule:ident),*) => {
+            match client.profile().rule {
+                _ if client.profile().form != KeyForm::AsIs => keys.map(&Each(|key: &[u8]| client.partition(key, n)), workers),
+                Rule::MURMUR2 => keys.map(&Finish::partition(n), workers),
+                $(Rule::$rule => keys.map(&Each(|key: &[u8]| Rule::$rule.partition(key, n)), workers),)*
+                rule => keys.map(&Each(|key: &[u8]| rule.partition(key, n)), workers),
+            }
+        };
     }
-    let of_no_bytes = rule.partition(&[], n);
+    let placed = placed!(CRC32, FNV1A, FNV1A_REFERENCE, KAFKAJS_LEGACY, STRING_HASH, OLD_STRING_HASH)?;
+    let of_no_bytes = client.partition(&[], n);
     let placed = match client.profile().null_key {
         Keyless::Hashed => nulls_as(placed, of_no_bytes),
+        Keyless::First => nulls_as(placed, 0),
         Keyless::Chosen(_) => placed,
     };
+    let placed = if placed.values().iter().any(|partition| *partition < 0) {
+        without_negative(client, &keys, n, placed)?
+    } else {
+        placed
+    };
     match client.profile().empty_key {
-        Keyless::Hashed => Ok(placed),
+        Keyless::Hashed | Keyless::First => Ok(placed),
         Keyless::Chosen(_) => empty_as_null(&keys, placed, of_no_bytes),
     }
 }
@@ -146,11 +150,22 @@ fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Resu
     Ok(Int32Array::new(values, Some(NullBuffer::new(valid.finish()))))
 }
 
-/// The first key without a partition under Java's own arithmetic is an error.
-fn refuse_negative(keys: &KeyColumn, n: Partitions, placed: &Int32Array) -> Result<()> {
-    let negative =
-        placed.iter().enumerate().find_map(|(row, partition)| Some((row, partition.filter(|it| *it < 0)?)));
-    let Some((row, partition)) = negative else { return Ok(()) };
-    let key = keys.key(row)?.unwrap_or_default();
-    Err(Error::Value { row, reason: Client::refusal(key, n, partition) })
+/// Replaces a partition that is none by null. It is an error if the client fails at it, or cannot have made the key.
+fn without_negative(
+    client: Client,
+    keys: &KeyColumn,
+    n: Partitions,
+    placed: Int32Array,
+) -> Result<Int32Array> {
+    let mut answers = Vec::with_capacity(placed.len());
+    for (row, partition) in placed.iter().enumerate() {
+        answers.push(match partition {
+            Some(partition) if partition < 0 && !client.gives_none(partition) => {
+                let key = keys.key(row)?.unwrap_or_default();
+                return Err(Error::Value { row, reason: client.refusal(key, n, partition) });
+            }
+            other => other.filter(|partition| *partition >= 0),
+        });
+    }
+    Ok(answers.into())
 }

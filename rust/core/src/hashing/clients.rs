@@ -1,9 +1,10 @@
-//! The one table of the clients whose rule from key bytes to a partition is known, by name.
+//! The clients whose rule from key bytes to a partition is known, by name: one table, of libraries and of products.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{KeyType, Partitions, Rule};
+use super::products::PRODUCTS;
+use super::{KeyForm, KeyType, Partitions, Rule, RuleSteps};
 use crate::names::nearest;
 use crate::{Error, Result};
 
@@ -12,6 +13,8 @@ use crate::{Error, Result};
 pub enum Keyless {
     /// It is hashed, like a key without bytes.
     Hashed,
+    /// It goes to partition 0.
+    First,
     /// The client chooses a partition without the key, in this way.
     Chosen(&'static str),
 }
@@ -21,6 +24,7 @@ impl Keyless {
     pub fn words(self) -> &'static str {
         match self {
             Self::Hashed => "hashed",
+            Self::First => "partition 0",
             Self::Chosen(how) => how,
         }
     }
@@ -33,6 +37,8 @@ pub struct Profile {
     pub name: &'static str,
     /// The rule for a key's bytes.
     pub rule: Rule,
+    /// What becomes of the key's text before it is hashed.
+    pub form: KeyForm,
     /// The rule for a null key.
     pub null_key: Keyless,
     /// The rule for a key without bytes.
@@ -45,11 +51,52 @@ pub struct Profile {
     pub source: &'static str,
     /// The configuration that makes this client agree with Java; `None` if it already does.
     pub setting: Option<&'static str>,
+    /// What is known of a product; `None` for a library.
+    pub product: Option<Product>,
+}
+
+/// What a product's name stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Product {
+    /// The library's profile that puts the same bytes in the same partition; `None` if no library does.
+    pub stands_for: Option<&'static str>,
+    /// Which bytes are hashed.
+    pub key_bytes: &'static str,
+    /// How the rule is known.
+    pub evidence: Evidence,
+}
+
+/// How a product's rule is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The whole product ran.
+    Live,
+    /// Its own rule ran.
+    Run,
+    /// Its hash ran; what it does with it was read.
+    Hash,
+    /// Its source was read.
+    Read,
+    /// Its documentation was read, or the library that it uses is known.
+    Documented,
+}
+
+impl Evidence {
+    /// The same in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Live => "the product ran",
+            Self::Run => "its own rule ran",
+            Self::Hash => "its hash ran, its source was read",
+            Self::Read => "its source was read",
+            Self::Documented => "its documentation was read",
+        }
+    }
 }
 
 impl Profile {
     /// Another partitioner of the same library.
-    const fn other(self, name: &'static str, rule: Rule, source: &'static str) -> Self {
+    pub(super) const fn other(self, name: &'static str, rule: Rule, source: &'static str) -> Self {
         Self { name, rule, source, ..self }
     }
 }
@@ -65,9 +112,14 @@ impl Client {
     /// The brokers' own, which finds a group's partition of `__consumer_offsets` by its ID.
     pub const COORDINATOR: Self = Self(&COORDINATOR);
 
-    /// Every profile, Java's first and then by library.
-    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+    /// Every library's profiles, Java's first.
+    pub fn libraries() -> impl ExactSizeIterator<Item = Self> {
         PROFILES.iter().map(Self)
+    }
+
+    /// Every profile, first those of libraries, then those of products.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::libraries().chain(PRODUCTS.iter().map(Self))
     }
 
     /// Its row of the table.
@@ -83,21 +135,19 @@ impl Client {
     /// The same in a producer of Kafka 0.8.
     #[must_use]
     pub fn of_kafka_0_8(self) -> Self {
-        if self.0.rule == Rule::StringHash { Self(&OLD_STRING_HASH) } else { self }
+        if self.0.rule == Rule::STRING_HASH { Self(&OLD_STRING_HASH) } else { self }
     }
 
     /// Refuses a key type whose keys this client's rule does not hash. A number's bytes may be text by accident, but
     /// its `hashCode` is another one.
     ///
     /// # Errors
-    /// [`Error::KeyType`] for `java:string-hash` and a key type that is not text.
+    /// [`Error::KeyType`] for a client that hashes text and a key type that is not text.
     pub fn check_key_type(self, key_type: Option<KeyType>) -> Result<()> {
-        match (self.0.rule, key_type) {
-            (Rule::StringHash | Rule::OldStringHash, Some(other)) if !other.may_be_text() => {
-                Err(Error::KeyType(format!(
-                    "client {self} hashes the characters of text, and a key of type {other} is not text"
-                )))
-            }
+        match key_type {
+            Some(other) if self.needs_text() && !other.may_be_text() => Err(Error::KeyType(format!(
+                "client {self} hashes the characters of text, and a key of type {other} is not text"
+            ))),
             _ => Ok(()),
         }
     }
@@ -115,21 +165,64 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Key`] if the client itself has no partition for the key, which happens only with `java:string-hash`.
+    /// [`Error::Key`] if the key is not what the client can have made, such as bytes that are no text for a hash of
+    /// text, or if a library's client fails at it, which only `java:string-hash` does. A product that fails has `None`.
     #[inline]
     pub fn partition_for_key(self, key: Option<&[u8]>, n: Partitions) -> Result<Option<i32>> {
-        let Some(key) = self.hashed(key) else { return Ok(None) };
-        match self.0.rule.partition(key, n) {
+        let Some(bytes) = self.hashed(key) else { return Ok(self.partition_without_hash(key)) };
+        match self.partition(bytes, n) {
             partition @ 0.. => Ok(Some(partition)),
-            partition => Err(Error::Key { reason: Self::refusal(key, n, partition) }),
+            partition if self.gives_none(partition) => Ok(None),
+            partition => Err(Error::Key { reason: self.refusal(bytes, n, partition) }),
         }
     }
 
+    /// The partition of key bytes that are hashed, negative if the client has none; `i32::MIN` if it cannot have made
+    /// such a key.
+    #[inline]
+    pub(crate) fn partition(self, key: &[u8], n: Partitions) -> i32 {
+        match self.0.form {
+            KeyForm::AsIs => self.0.rule.partition(key, n),
+            form => form.apply(key).map_or(i32::MIN, |key| self.0.rule.partition(&key, n)),
+        }
+    }
+
+    /// Whether a partition that is none is the client's answer, not a fault of the key.
+    pub(crate) fn gives_none(self, partition: i32) -> bool {
+        partition != i32::MIN && self.0.product.is_some()
+    }
+
+    /// The partition of a key that is not hashed; `None` if the client chooses one.
+    fn partition_without_hash(self, key: Option<&[u8]>) -> Option<i32> {
+        let treatment = if key.is_none() { self.0.null_key } else { self.0.empty_key };
+        (treatment == Keyless::First).then_some(0)
+    }
+
+    /// How a key becomes a partition; `None` if the client does not hash it, or cannot have made it.
+    pub fn steps(self, key: Option<&[u8]>, n: Partitions) -> Option<RuleSteps> {
+        self.0.rule.steps(&self.0.form.apply(self.hashed(key)?)?, n)
+    }
+
+    /// The hash of key bytes that are hashed; `None` if the client cannot have made such a key.
+    pub(crate) fn hash(self, key: &[u8]) -> Option<u64> {
+        self.0.rule.hash.of(&self.0.form.apply(key)?)
+    }
+
+    fn needs_text(self) -> bool {
+        self.0.rule.hash.is_of_text() || matches!(self.0.form, KeyForm::Json | KeyForm::JsonWithSchema)
+    }
+
     /// Why a key has no partition, which `partition` shows instead.
-    pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
+    pub(crate) fn refusal(self, key: &[u8], n: Partitions, partition: i32) -> String {
         let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
+        if let (i32::MIN, KeyForm::Windowed(bytes)) = (partition, self.0.form) {
+            return format!(
+                "client {self} takes keys that end in the {bytes} bytes of their window, and the key {shown:?} has {}",
+                key.len()
+            );
+        }
         if partition == i32::MIN {
-            return format!("a hashCode is one of text, and the key {shown:?} is not UTF-8");
+            return format!("client {self} hashes text, and the key {shown:?} is not UTF-8");
         }
         format!(
             "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \
@@ -138,7 +231,7 @@ impl Client {
         )
     }
 
-    /// The bytes that are hashed; `None` if the client chooses without the key.
+    /// The key's bytes if they are hashed; `None` if the client chooses without the key.
     pub fn hashed(self, key: Option<&[u8]>) -> Option<&[u8]> {
         let (key, treatment) = match key {
             None => (&[][..], self.0.null_key),
@@ -160,11 +253,11 @@ impl FromStr for Client {
 
     fn from_str(name: &str) -> Result<Self> {
         Self::all().find(|client| client.0.name == name).ok_or_else(|| {
-            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            let names: Vec<_> = Self::all().map(|client| client.0.name).collect();
             let lower = name.to_lowercase();
             let known_as = ALIASES.iter().filter(|(alias, _)| lower.contains(alias));
             let platform = PLATFORMS.iter().find(|(names, _)| names.contains(&lower.as_str()));
-            let mut nearest = platform.map_or_else(|| nearest(name, &known), |(_, meant)| meant.to_vec());
+            let mut nearest = platform.map_or_else(|| nearest(name, &names), |(_, meant)| meant.to_vec());
             if let (true, Some((_, meant))) = (nearest.is_empty(), known_as.into_iter().next()) {
                 nearest.push(meant);
             }
@@ -172,23 +265,36 @@ impl FromStr for Client {
                 field: "client",
                 name: name.to_owned(),
                 nearest: nearest.into(),
-                known: known.into(),
+                known: Self::libraries().map(|client| client.0.name).collect(),
             }
         })
     }
 }
 
 /// Languages and tools, and the profiles of the clients that they are used with.
-const PLATFORMS: [(&[&str], &[&str]); 9] = [
+const PLATFORMS: [(&[&str], &[&str]); 13] = [
     (&["python", "py"], &["librdkafka", "kafka-python", "aiokafka"]),
-    (&["spark", "pyspark", "flink", "pyflink", "streams", "kafka-streams", "connect"], &["java"]),
-    (&["kcat", "kafkacat"], &["librdkafka"]),
+    (&["spark", "pyspark", "pyflink", "streams"], &["java"]),
+    (
+        &["connect", "kafka-connect", "debezium"],
+        &["kafka-connect:string", "kafka-connect:json", "kafka-connect:json-schema", "debezium:routing"],
+    ),
+    (
+        &["redpanda-connect", "benthos"],
+        &["redpanda-connect:fnv1a_hash", "redpanda-connect:murmur2_hash", "redpanda-connect:kafka_franz"],
+    ),
+    (
+        &["pinot"],
+        &["pinot:murmur", "pinot:murmur3", "pinot:murmur3-x64", "pinot:hashcode", "pinot:bytearray"],
+    ),
+    (&["kafkacat"], &["librdkafka"]),
     (&["go", "golang"], &["franz-go", "sarama", "kafka-go:hash", "librdkafka"]),
     (&["node", "nodejs", "node.js", "javascript", "js", "typescript"], &["kafkajs", "librdkafka"]),
     (&["rust"], &["librdkafka"]),
     (&["dotnet", ".net", "csharp", "c#"], &["librdkafka"]),
     (&["c", "c++", "cpp"], &["librdkafka"]),
-    (&["kotlin", "spring"], &["java"]),
+    (&["kotlin"], &["java"]),
+    (&["spring"], &["spring-kafka", "spring-cloud-stream"]),
 ];
 
 /// What people call a client: part of a binding's name, and the profile of the library inside it.
@@ -201,77 +307,90 @@ const ALIASES: [(&str, &str); 6] = [
     ("segmentio", "kafka-go:hash"),
 ];
 
-const STICKY: Keyless = Keyless::Chosen("sticky: one partition until a batch's worth of bytes is written");
-const RANDOM: Keyless = Keyless::Chosen("random for each record");
-const RANDOM_STICKY: Keyless = Keyless::Chosen("random, kept for sticky.partitioning.linger.ms");
-const RANDOM_AVAILABLE: Keyless =
+pub(super) const STICKY: Keyless =
+    Keyless::Chosen("sticky: one partition until a batch's worth of bytes is written");
+pub(super) const RANDOM: Keyless = Keyless::Chosen("random for each record");
+pub(super) const RANDOM_STICKY: Keyless = Keyless::Chosen("random, kept for sticky.partitioning.linger.ms");
+pub(super) const RANDOM_AVAILABLE: Keyless =
     Keyless::Chosen("random for each record, among the partitions with a leader");
-const ROUND_ROBIN: Keyless = Keyless::Chosen("round robin");
+pub(super) const ROUND_ROBIN: Keyless = Keyless::Chosen("round robin");
 
-const JAVA: Profile = Profile {
+pub(super) const JAVA: Profile = Profile {
     name: "java",
-    rule: Rule::Murmur2,
+    rule: Rule::MURMUR2,
+    form: KeyForm::AsIs,
     null_key: STICKY,
     empty_key: Keyless::Hashed,
     library: "kafka-clients",
     version: "4.4.0",
     source: "BuiltInPartitioner.partitionForKey",
     setting: None,
+    product: None,
 };
 
-const LIBRDKAFKA: Profile = Profile {
+pub(super) const LIBRDKAFKA: Profile = Profile {
     name: "librdkafka",
-    rule: Rule::Crc32,
+    rule: Rule::CRC32,
+    form: KeyForm::AsIs,
     null_key: RANDOM_STICKY,
     empty_key: RANDOM_STICKY,
     library: "librdkafka",
     version: "2.16.0",
     source: "rd_kafka_msg_partitioner_consistent_random",
     setting: Some("partitioner=murmur2_random"),
+    product: None,
 };
 
-const SARAMA: Profile = Profile {
+pub(super) const SARAMA: Profile = Profile {
     name: "sarama",
-    rule: Rule::Fnv1a,
+    rule: Rule::FNV1A,
+    form: KeyForm::AsIs,
     null_key: RANDOM_AVAILABLE,
     empty_key: Keyless::Hashed,
     library: "github.com/IBM/sarama",
     version: "1.61.1",
     source: "sarama.NewConfig().Producer.Partitioner",
     setting: Some("config.Producer.Partitioner = sarama.NewMurmur2Partitioner"),
+    product: None,
 };
 
 const KAFKA_GO: Profile = Profile {
     name: "kafka-go:hash",
-    rule: Rule::Fnv1a,
+    rule: Rule::FNV1A,
+    form: KeyForm::AsIs,
     null_key: ROUND_ROBIN,
     empty_key: Keyless::Hashed,
     library: "github.com/segmentio/kafka-go",
     version: "0.4.51",
     source: "kafka.Hash{}",
     setting: Some("kafka.Writer{Balancer: kafka.Murmur2Balancer{}}"),
+    product: None,
 };
 
-const FRANZ_GO: Profile = Profile {
+pub(super) const FRANZ_GO: Profile = Profile {
     name: "franz-go",
-    rule: Rule::Murmur2,
+    rule: Rule::MURMUR2,
+    form: KeyForm::AsIs,
     null_key: STICKY,
     empty_key: Keyless::Hashed,
     library: "github.com/twmb/franz-go",
     version: "1.22.2",
     source: "kgo.NewClient().OptValue(kgo.RecordPartitioner)",
     setting: None,
+    product: None,
 };
 
 const KAFKAJS: Profile = Profile {
     name: "kafkajs",
-    rule: Rule::Murmur2,
+    rule: Rule::MURMUR2,
+    form: KeyForm::AsIs,
     null_key: Keyless::Chosen("round robin over the partitions with a leader"),
     empty_key: Keyless::Hashed,
     library: "kafkajs",
     version: "2.2.4",
     source: "Partitioners.DefaultPartitioner()",
     setting: None,
+    product: None,
 };
 
 const FRANZ_GO_SETTING: Option<&str> =
@@ -280,13 +399,15 @@ const FRANZ_GO_SETTING: Option<&str> =
 /// `java:string-hash` as it was in Kafka 0.8; it is not in the table, because that producer is gone.
 const OLD_STRING_HASH: Profile = Profile {
     name: "java:string-hash@0.8",
-    rule: Rule::OldStringHash,
+    rule: Rule::OLD_STRING_HASH,
+    form: KeyForm::AsIs,
     null_key: Keyless::Chosen("old-null-key: one partition until the metadata is refreshed"),
     empty_key: Keyless::Hashed,
     library: "kafka_2.11",
     version: "0.8.2.2",
     source: "kafka.producer.DefaultPartitioner",
     setting: Some("another producer"),
+    product: None,
 };
 
 /// What brokers do with the IDs of groups and transactions; it is not in the table, because no producer does it.
@@ -306,65 +427,65 @@ const PROFILES: &[Profile] = &[
     Profile {
         null_key: Keyless::Chosen("none: key.hashCode() fails"),
         setting: Some("without partitioner.class=..., the producer hashes the key's bytes"),
-        ..JAVA.other("java:string-hash", Rule::StringHash, "Math.abs(key.hashCode()) % n")
+        ..JAVA.other("java:string-hash", Rule::STRING_HASH, "Math.abs(key.hashCode()) % n")
     },
     LIBRDKAFKA,
     Profile {
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        ..LIBRDKAFKA.other("librdkafka:consistent", Rule::Crc32, "rd_kafka_msg_partitioner_consistent")
+        ..LIBRDKAFKA.other("librdkafka:consistent", Rule::CRC32, "rd_kafka_msg_partitioner_consistent")
     },
     Profile {
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        ..LIBRDKAFKA.other("librdkafka:murmur2", Rule::Murmur2, "rd_kafka_msg_partitioner_murmur2")
+        ..LIBRDKAFKA.other("librdkafka:murmur2", Rule::MURMUR2, "rd_kafka_msg_partitioner_murmur2")
     },
     Profile {
         empty_key: Keyless::Hashed,
         setting: None,
         ..LIBRDKAFKA.other(
             "librdkafka:murmur2_random",
-            Rule::Murmur2,
+            Rule::MURMUR2,
             "rd_kafka_msg_partitioner_murmur2_random",
         )
     },
     Profile {
         null_key: Keyless::Hashed,
         empty_key: Keyless::Hashed,
-        ..LIBRDKAFKA.other("librdkafka:fnv1a", Rule::Fnv1a, "rd_kafka_msg_partitioner_fnv1a")
+        ..LIBRDKAFKA.other("librdkafka:fnv1a", Rule::FNV1A, "rd_kafka_msg_partitioner_fnv1a")
     },
     Profile {
         empty_key: Keyless::Hashed,
-        ..LIBRDKAFKA.other("librdkafka:fnv1a_random", Rule::Fnv1a, "rd_kafka_msg_partitioner_fnv1a_random")
+        ..LIBRDKAFKA.other("librdkafka:fnv1a_random", Rule::FNV1A, "rd_kafka_msg_partitioner_fnv1a_random")
     },
     SARAMA,
-    SARAMA.other("sarama:reference", Rule::Fnv1aReference, "sarama.NewReferenceHashPartitioner"),
-    SARAMA.other("sarama:crc32", Rule::Crc32, "sarama.NewConsistentCRCHashPartitioner"),
+    SARAMA.other("sarama:reference", Rule::FNV1A_REFERENCE, "sarama.NewReferenceHashPartitioner"),
+    SARAMA.other("sarama:crc32", Rule::CRC32, "sarama.NewConsistentCRCHashPartitioner"),
     Profile {
         setting: None,
-        ..SARAMA.other("sarama:murmur2", Rule::Murmur2, "sarama.NewMurmur2Partitioner")
+        ..SARAMA.other("sarama:murmur2", Rule::MURMUR2, "sarama.NewMurmur2Partitioner")
     },
     KAFKA_GO,
     Profile {
         null_key: RANDOM,
-        ..KAFKA_GO.other("kafka-go:reference", Rule::Fnv1aReference, "kafka.ReferenceHash{}")
+        ..KAFKA_GO.other("kafka-go:reference", Rule::FNV1A_REFERENCE, "kafka.ReferenceHash{}")
     },
     Profile {
         null_key: RANDOM,
         empty_key: RANDOM,
-        ..KAFKA_GO.other("kafka-go:crc32", Rule::Crc32, "kafka.CRC32Balancer{}")
+        ..KAFKA_GO.other("kafka-go:crc32", Rule::CRC32, "kafka.CRC32Balancer{}")
     },
     Profile {
         null_key: RANDOM,
         setting: None,
-        ..KAFKA_GO.other("kafka-go:murmur2", Rule::Murmur2, "kafka.Murmur2Balancer{}")
+        ..KAFKA_GO.other("kafka-go:murmur2", Rule::MURMUR2, "kafka.Murmur2Balancer{}")
     },
     FRANZ_GO,
     Profile {
         setting: FRANZ_GO_SETTING,
         ..FRANZ_GO.other(
             "franz-go:sarama-crc32",
-            Rule::Crc32,
+            Rule::CRC32,
             "kgo.StickyKeyPartitioner(kgo.SaramaHasher(crc32.ChecksumIEEE))",
         )
     },
@@ -372,14 +493,14 @@ const PROFILES: &[Profile] = &[
         setting: FRANZ_GO_SETTING,
         ..FRANZ_GO.other(
             "franz-go:sarama-compat",
-            Rule::Fnv1a,
+            Rule::FNV1A,
             "kgo.StickyKeyPartitioner(kgo.SaramaCompatHasher(fnv32a))",
         )
     },
     KAFKAJS,
     Profile {
         setting: Some("createPartitioner: Partitioners.DefaultPartitioner"),
-        ..KAFKAJS.other("kafkajs:legacy", Rule::KafkajsLegacy, "Partitioners.LegacyPartitioner()")
+        ..KAFKAJS.other("kafkajs:legacy", Rule::KAFKAJS_LEGACY, "Partitioners.LegacyPartitioner()")
     },
     Profile {
         name: "kafka-python",
