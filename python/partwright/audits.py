@@ -144,18 +144,20 @@ def resize(
     client: str = "java",
     key_type: str | None = None,
     *,
+    to_client: str | None = None,
     columns: RecordColumns | None = None,
     kafka_config: KafkaConfigLike = None,
 ) -> Resize:
-    """Find which keys and records change partition when a topic gets another number of partitions.
+    """Find which keys and records change partition when a topic gets more partitions, or a writer with another rule.
 
     Args:
         records: As for `check`.
         key: The column with the keys; a topic's records have their own, and so for the other columns.
         from_: How many partitions the topic has; a topic's own number if it is not given.
-        to: How many it would have.
+        to: How many it would have; as many if only the client changes.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        to_client: The client profile that would write to it afterwards; the same by default.
         columns: The columns with partitions (by default, records are where the client places them), offsets (to say up
             to where each partition has to be drained) and sizes in bytes.
         kafka_config: The client configuration for a topic.
@@ -175,20 +177,27 @@ def resize(
         >>> plan = pw.resize({"user": [f"user-{i}" for i in range(1000)]}, "user", 12, 24)
         >>> plan.keys, plan.keys_moved
         (1000, 489)
+
+        Filebeat's upgrade of 2021:
+
+        >>> logs = {"host": [f"user-{i}" for i in range(1000)]}
+        >>> pw.resize(logs, "host", 3, client="filebeat:7.12", to_client="filebeat").keys_moved
+        291
     """
     others = options(columns, RecordColumns, "columns")
     source = RecordSource.of(records, kafka_config)
     roles = {"key": key, "partition": others.partition, "offset": others.offset, "size": others.size}
     named = source.columns_by_role(roles)
     key_type = source.key_type(key_type)
-    if to is None:
+    if to is None and to_client is None:
         raise PartwrightError(f"give the new number of partitions with {spelled('to')}", field="to")
     count = _n_of(source, from_, "from_")
     # Errors in the options are reported before a broker is asked.
-    refuse_same(count or 0, to, client, key_type)
+    refuse_same(count or 0, (count or 1) if to is None else to, client, key_type, to_client)
     with source.open(named, key_type, sizes=True) as opened:
         partitions, among = opened.numbers(count)
-        plan = Resize(partitions, to, client, key_type, among=among)
+        to = partitions if to is None else to
+        plan = Resize(partitions, to, client, key_type, to_client=to_client, among=among)
         for batch in opened.batches():
             plan.add(batch["key"], batch.get("partition"), batch.get("offset"), batch.get("size"))
         if opened.is_part:

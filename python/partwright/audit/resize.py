@@ -123,10 +123,12 @@ class Resize(Answer):
         to: How many it would have.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes.
+        to_client: The client profile that would write to it afterwards; the same by default.
         among: How many of the topic's partitions were read, if not all.
 
     Attributes:
         client: The client profile.
+        to_client: The one afterwards.
         rows: Rows that the client places by their key.
         rows_moved: Those that it would place elsewhere.
         bytes: The bytes of those rows; None if no sizes are known.
@@ -135,7 +137,7 @@ class Resize(Answer):
         misplaced: Rows that are not where it places them now; None if their partitions are not given.
 
     Raises:
-        PartwrightError: One of them is invalid, or both numbers are the same.
+        PartwrightError: One of them is invalid, or both numbers and both clients are the same.
     """
 
     DOCUMENT = "resize"
@@ -148,12 +150,14 @@ class Resize(Answer):
         client: str = "java",
         key_type: str | None = None,
         *,
+        to_client: str | None = None,
         among: int | None = None,
     ) -> None:
         checked_n(from_, "from_")
-        refuse_same(from_, to, client, key_type)
+        refuse_same(from_, to, client, key_type, to_client)
         self._placer = Placer(from_, client, key_type)
         self.from_, self.to, self.client = index(from_), index(to), client
+        self.to_client = to_client or client
         self.among = self.from_ if among is None else among
         self.rows = self.rows_moved = self.unplaced = 0
         self.misplaced: int | None = None
@@ -199,7 +203,7 @@ class Resize(Answer):
         first = self._placer.rows
         before = in_one(self._placer.place(keys)).cast(pa.int64())
         keys = as_arrow(keys, self._placer.key_type)
-        after = in_one(partition_for_key(keys, self.to, self.client, self._placer.key_type))
+        after = in_one(partition_for_key(keys, self.to, self.to_client, self._placer.key_type))
         if partitions is offsets is sizes is None and not before.null_count + after.null_count:
             self._count_moves(before, after)
         else:
@@ -335,8 +339,8 @@ class Resize(Answer):
 
     @property
     def fed_by(self) -> int:
-        """How many old partitions each new one gets records from: every client reduces one number modulo n."""
-        return self.from_ // gcd(self.from_, self.to)
+        """How many old partitions each new one gets records from: a client reduces one number modulo n."""
+        return self.from_ // gcd(self.from_, self.to) if self.client == self.to_client else self.from_
 
     def forget_offsets(self) -> None:
         """Leave out `drain_to` and `end`: if only a part of a topic was seen, later records may move too."""
@@ -402,6 +406,7 @@ class Resize(Answer):
             "to": self.to,
             **({} if self.among == self.from_ else {"among": self.among}),
             "client": self.client,
+            **({} if self.to_client == self.client else {"to_client": self.to_client}),
             "keys": self.keys,
             "keys_moved": self.keys_moved,
             "keys_estimated": self.is_estimated,
@@ -424,15 +429,15 @@ class Resize(Answer):
             "flows": self.flows(),
         }
 
-    def _place_of_null(self, n: int) -> pa.Array:
+    def _place_of_null(self) -> pa.Array:
         """The partition of null keys, which a few clients hash; null if this client does not."""
-        return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
+        return partition_for_key(pa.nulls(1, pa.binary()), self.from_, self.client)
 
     def _whole(self) -> pa.Table:
         """Partition, key, rows and keys of all records with a place, including null keys."""
         nulls = pa.table(
             {
-                "partition": self._place_of_null(self.from_),
+                "partition": self._place_of_null(),
                 "key": pa.nulls(1, pa.binary()),
                 "rows": number_column([self._seen.null_keys]),
                 "keys": number_column([0]),
@@ -444,7 +449,7 @@ class Resize(Answer):
 
     def _placed(self, table: pa.Table, to: int) -> pa.Table:
         """The pairs and, as `to`, each key's partition under another number of partitions."""
-        return table.append_column("to", partition_for_key(table["key"], to, self.client))
+        return table.append_column("to", partition_for_key(table["key"], to, self.to_client))
 
     def _choice(self, table: pa.Table, to: int) -> Alternative:
         placed = self._placed(table, to)
@@ -456,19 +461,23 @@ class Resize(Answer):
     def _candidates(self) -> Iterator[int]:
         for to in range(max(1, self.to - _NEARBY), self.to + _NEARBY + 1):
             # Only a new topic can have fewer partitions.
-            if to != self.from_ and (self.to < self.from_ or to > self.from_):
+            if to == self.to or (to != self.from_ and (self.to < self.from_ or to > self.from_)):
                 yield to
 
 
-def refuse_same(from_: SupportsIndex, to: SupportsIndex, client: str, key_type: str | None) -> None:
-    """Refuse two numbers of partitions that are the same, and a client or a key type that there is not.
+def refuse_same(
+    from_: SupportsIndex, to: SupportsIndex, client: str, key_type: str | None, to_client: str | None = None
+) -> None:
+    """Refuse a change that is none, and a client or a key type that there is not.
 
     Raises:
         PartwrightError: They are.
     """
     _core.check(1, client, key_type)
+    if to_client is not None:
+        _core.check(1, to_client, key_type)
     checked_n(to, "to")
-    if index(from_) == index(to):
+    if index(from_) == index(to) and to_client in {None, client}:
         raise PartwrightError(
             f"the topic would keep its {counted(index(from_), 'partition')}: nothing would move"
         )

@@ -1,4 +1,4 @@
-"""What moves when a topic gets another number of partitions, and the steps to it."""
+"""What moves when a topic gets another number of partitions or another client, and the steps to it."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def document(resize: Resize) -> Document:
         _flow(answer) if answer["rows_moved"] else None,
     )
     title = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}"
+    if (to_client := answer.get("to_client")) is not None:
+        n = counted(answer["to"], "partition") if answer["from"] == answer["to"] else title.lower()
+        title = f"From {answer['client']} to {to_client}, {n}"
     return answered(title, _verdicts(answer, title), sections, answer)
 
 
@@ -118,20 +121,23 @@ def _nearby(answer: Fields) -> Section:
 def _steps(answer: Fields) -> tuple[Section, ...]:
     """In place and by an ordered replay; for fewer partitions, only by a replay."""
     to, old = answer["to"], counted(answer["from"], "old partition")
+    client = answer.get("to_client", answer["client"])
+    start = "Start the producers" if client == answer["client"] else f"Start the producers as {client}"
+    become = counted(answer["from"], "partition becomes", "partitions become")
     each = "the 1 old partition" if answer["from"] == 1 else f"each of the {old}"
     feeds = "one old partition" if answer["fed_by"] == 1 else counted(answer["fed_by"], "old partition")
     in_place = Section(
         id="in-place",
-        title=f"In place, {counted(answer['from'], 'partition becomes', 'partitions become')} {to:,}",
+        title=f"In place, with {client}" if to == answer["from"] else f"In place, {become} {to:,}",
         steps=(
             "Stop the producers.",
             (
                 "Wait until every group has committed the offset `drain to`, or a later one, in each partition: "
                 "kafka-consumer-groups.sh --describe shows CURRENT-OFFSET."
             ),
-            f"kafka-topics.sh --alter --topic TOPIC --partitions {to}",
+            *([] if to == answer["from"] else [f"kafka-topics.sh --alter --topic TOPIC --partitions {to}"]),
             (
-                "Start the producers. Consumers that keep state by partition, as Kafka Streams does, lose the state of "
+                f"{start}. Consumers that keep state by partition, as Kafka Streams does, lose the state of "
                 "keys that move, and a compacted topic keeps their old records: replay into a new topic instead."
             ),
         ),
@@ -162,7 +168,7 @@ def _steps(answer: Fields) -> tuple[Section, ...]:
             f"kafka-topics.sh --create --topic NEW --partitions {to}, with the old topic's settings.",
             (
                 f"Read {each} from its beginning in the order of its offsets, with one reader each. Write its records "
-                f"with an idempotent producer that places keys as {answer['client']} does. Each key is in one old "
+                f"with an idempotent producer that places keys as {client} does. Each key is in one old "
                 f"partition, so its order is kept; each new partition is fed by {feeds}.{apart}"
             ),
             "Stop the producers of the old topic, and copy the rest.",

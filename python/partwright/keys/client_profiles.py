@@ -35,7 +35,7 @@ def clients() -> pa.Table:
         `null_key`            string  `hashed` as an empty key, or how the client chooses: the answer is null
         `empty_key`           string  the same for a key without bytes
         `agrees_with_java`    bool    whether every key goes where `java` puts it, null and empty keys included
-        `setting`             string  the line of configuration that makes it agree, null where it does
+        `setting`             string  the line of configuration that makes it agree, null where it does or none does
         `library`             string  what is installed
         `version`             string  the library's version that the rule is proven against
         `source`              string  the function or class in it that was called for this
@@ -131,7 +131,7 @@ class KeyPlacement(NamedTuple):
         dividend: The number that is divided by n: the hash after the client's sign rule.
         remainder: The remainder; negative where Java's and Go's remainders are.
         why: How the client chooses if it does not hash; otherwise None.
-        setting: The line of configuration that makes it agree with `java`; None if it already does.
+        setting: The line of configuration that makes it agree with `java`; None if it already does, or none does.
         stands_for: For a product, the library's profile with its rule; None if no library has it.
         key_bytes: For a product, which bytes are hashed; None for a library.
         evidence: For a product, how its rule is known; None for a library.
@@ -174,7 +174,9 @@ def placements(
             f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
         )
     if client is None:
-        rows = [row for row in _core.clients() if row["is_library"] is not products or row["client"] == "java"]
+        rows = [
+            row for row in _core.clients() if row["is_library"] is not products or row["client"] == "java"
+        ]
     else:
         rows = [row for row in _core.clients() if row["client"] == client]
     return [_placement(row, key_bytes, n, key_type) for row in rows]
@@ -203,7 +205,8 @@ def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str |
     hashed, dividend, remainder, partition = steps or (None, None, None, None)
     why = None
     if steps is None:
-        why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is not text"
+        unlike = "the key is shorter than its window" if row["form"] == "windowed" else "the key is not text"
+        why = row["null_key"] if key is None else row["empty_key"] if key == b"" else unlike
         partition = 0 if why == _FIRST else None
     elif partition is not None and partition < 0 and not row["is_library"]:
         partition, why = None, "none: it fails at this key"

@@ -108,17 +108,19 @@ def resize(
     client: str = "java",
     key_type: str | None = None,
     *,
+    to_client: str | None = None,
     columns: RecordColumns | None = None,
 ) -> Resize:
-    """Find what moves when the topic of a table's records gets another number of partitions.
+    """Find what moves when the topic of a table's records gets more partitions, or a writer with another rule.
 
     Args:
         df: The records. Of a topic, such as `read_topic` gives, `key`, `partition` and `offset` need not be named.
         key: The column of their keys; see `fingerprint`.
         from_: How many partitions the topic has.
-        to: How many it would have.
+        to: How many it would have; as many if only the client changes.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        to_client: The client profile that would write to it afterwards; the same by default.
         columns: The columns with their partitions (by default, records are where the client places them), with their
             offsets (to tell up to where each partition has to be drained) and with their sizes in bytes.
 
@@ -135,16 +137,17 @@ def resize(
         >>> plan.keys_moved, plan.rows_moved
         (158, 1580)
     """
+    to = from_ if to is None and to_client is not None else to
     if from_ is None or to is None:
         name = "from_" if from_ is None else "to"
         raise PartwrightError(f"give the number of partitions with {name}=", field=name)
-    plan = Resize(from_, to, client, key_type)
+    plan = Resize(from_, to, client, key_type, to_client=to_client)
     others = options(columns, RecordColumns, "columns")
     named = {"key": key, "partition": others.partition, "offset": others.offset, "size": others.size}
     used, question = _columns(df, named)
     partition = used["partition"]
     rows = records(df, **used, key_type=key_type)
-    before, after = (_placed(n, client) for n in (plan.from_, plan.to))
+    before, after = _placed(plan.from_, client), _placed(plan.to, plan.to_client)
     placed = sums(rows).withColumns({"before": before, "after": after, "level": level_of_key()})
     with refused(), kept(placed) as stored:
         by_pair = completed(stored)

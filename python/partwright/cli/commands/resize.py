@@ -8,7 +8,7 @@ import click
 
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
-from partwright.cli.input.options import client_option, column_option, key_type_option
+from partwright.cli.input.options import client_names, client_option, column_option, key_type_option
 from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     "from_",
     type=int,
 )
-@option("--to M", "The new number of partitions.", type=int, required=True)
+@option("--to M", "The new number of partitions (default with --to-client: the same as before).", type=int)
 @client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
+@option(
+    "--to-client C",
+    "The client or product that would write to it afterwards (default: the same).",
+    shell_complete=client_names,
+)
 @key_type_option
 @reading_options
 @connection_options
@@ -52,7 +57,7 @@ def command(
     bounds: Bounds | None,
     **others: Any,
 ) -> int:
-    """Show which keys and records change partition when a topic gets more partitions, or a new topic has fewer.
+    """Show which keys and records change partition when a topic gets more partitions, or its writer another rule.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
     also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
@@ -70,6 +75,7 @@ def command(
     Examples:
       partwright resize orders.csv --key customer --from 12 --to 24
       partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka --plan
+      partwright resize logs.jsonl --key host --from 3 --client filebeat:7.12 --to-client filebeat
     """
     # Imported only here, so that --help is fast.
     from partwright import audits

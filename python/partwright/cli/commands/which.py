@@ -93,7 +93,9 @@ def command(
     words = keys or (None,)
     values = [_value(word, key_type, as_hex=as_hex, is_null=is_null) for word in words]
     if products and client is not None:
-        raise PartwrightError(f"--products asks about all products, and --client about {client}: leave one of them out")
+        raise PartwrightError(
+            f"--products asks about all products, and --client about {client}: leave one of them out"
+        )
     # Errors in the options are reported before a broker is asked.
     for value in values:
         placements(value, 1 if n is None else n, client, key_type)

@@ -49,7 +49,7 @@ pub struct Profile {
     pub version: &'static str,
     /// The library's own function or class.
     pub source: &'static str,
-    /// The configuration that makes this client agree with Java; `None` if it already does.
+    /// The configuration that makes this client agree with Java; `None` if it already does, or if none does.
     pub setting: Option<&'static str>,
     /// What is known of a product; `None` for a library.
     pub product: Option<Product>,
@@ -129,7 +129,9 @@ impl Client {
 
     /// Whether it puts every key where Java does, null and empty keys included.
     pub fn agrees_with_java(self) -> bool {
-        self.0.setting.is_none()
+        let profile = self.0;
+        (profile.rule, profile.form, profile.empty_key) == (Rule::MURMUR2, KeyForm::AsIs, Keyless::Hashed)
+            && matches!(profile.null_key, Keyless::Chosen(_))
     }
 
     /// The same in a producer of Kafka 0.8.

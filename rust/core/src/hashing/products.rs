@@ -9,7 +9,6 @@ use super::{Evidence, Hash, KeyForm, Rule, Sign};
 const KEY: &str = "the record's key";
 const TEXT: &str = "the text of the chosen field, which is not the record's key";
 const CONVERTED: &str = "what the converter makes of the key";
-const NO_SETTING: Option<&str> = Some("none: no setting does");
 const WITHOUT: Keyless = Keyless::Chosen("none: there is no partition without it");
 
 /// A product with its package, whose rule is that of the library's profile in `base`.
@@ -34,7 +33,7 @@ const fn own(
     Profile {
         rule: Rule { hash, sign },
         null_key: WITHOUT,
-        setting: NO_SETTING,
+        setting: None,
         product: Some(Product { stands_for: None, key_bytes, evidence }),
         ..product(name, package, JAVA, (key_bytes, evidence))
     }
@@ -67,7 +66,7 @@ pub(super) const PRODUCTS: &[Profile] = &[
     Profile {
         rule: Rule::FNV1A_REFERENCE,
         null_key: RANDOM_AVAILABLE,
-        setting: NO_SETTING,
+        setting: None,
         product: Some(Product {
             stands_for: Some("sarama:reference"),
             key_bytes: "the text of the output's `key`",
@@ -277,7 +276,7 @@ pub(super) const PRODUCTS: &[Profile] = &[
     },
     Profile {
         empty_key: RANDOM,
-        setting: NO_SETTING,
+        setting: None,
         ..product(
             "telegraf",
             ["telegraf", "1.37.2", "outputs.kafka"],
