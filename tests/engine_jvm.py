@@ -10,6 +10,7 @@ import pytest
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.keys.client_profiles import libraries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 USUAL = 20_000
 N, LARGEST = 1000, 2**31 - 1
-CLIENTS = {row["client"]: row for row in pw.clients().to_pylist()}
+CLIENTS = {row["client"]: row for row in libraries()}
 BY_BYTES = [name for name, row in CLIENTS.items() if row["hash"] == "murmur2"]
 BY_CRC32 = [name for name, row in CLIENTS.items() if row["hash"] == "crc32"]
 # Only a session with its own Java process reaches the method that hashes bytes.

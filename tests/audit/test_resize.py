@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import partwright as pw
 from partwright.audit.key_sums import Observed
 from partwright.audit.resize import Resize
+from partwright.keys.client_profiles import client_names
 from partwright.report import document
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., tuple[int, str, str]]
 
-CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
+CLIENTS = [client for client in client_names() if client != "java:string-hash"]
 
 
 @settings(deadline=None, max_examples=60)
@@ -300,7 +301,7 @@ def test_every_format_is_read(name: str, resize: Command) -> None:
         ("x.csv --key k --from 6 --to 12 --size q", "there is no column 'q' in 'x.csv'"),
         ("kafka://127.0.0.1:9/t --to 12 --size s", "--size 's' names a column of a file"),
         ("x.csv --from 6 --to 12", "name the key's column of 'x.csv' with --key"),
-        ("x.csv --key k --from 6", "Missing option '--to'"),
+        ("x.csv --key k --from 6", "give the new number of partitions with --to"),
         ("x.csv --key q --from 6 --to 12", "there is no column 'q' in 'x.csv'"),
         ("x.csv --key k --from 6 --to 12 --client jav", 'there is no client "jav"'),
         ("kafka://127.0.0.1:9/t --to 0", "--to must be from 1 to 2147483647, not 0"),

@@ -14,12 +14,12 @@ import pytest
 
 import partwright as pw
 from partwright.cli import main
-from partwright.keys.client_profiles import key_types, placements
+from partwright.keys.client_profiles import client_names, key_types, placements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CLIENTS = pw.clients()["client"].to_pylist()
+CLIENTS = client_names()
 HASHES = {"murmur2", "crc32", "fnv1a", "murmur2-kafkajs-legacy", "string-hash"}
 
 
@@ -211,15 +211,22 @@ def test_a_refusal_is_one_sentence(which: Callable[..., Said], words: str, sente
 
 def test_the_table_of_clients() -> None:
     table = pw.clients()
-    assert table.num_rows == len(CLIENTS) == len(set(CLIENTS)) == 23
     rows = {row["client"]: row for row in table.to_pylist()}
-    assert set(table["hash"].to_pylist()) == HASHES
+    assert len(rows) == table.num_rows
+    assert list(rows)[: len(CLIENTS)] == CLIENTS
+    assert {rows[client]["hash"] for client in CLIENTS} == HASHES
     for client, row in rows.items():
-        assert (row["setting"] is None) == row["agrees_with_java"], client
+        is_product = client not in CLIENTS
+        assert (row["key_bytes"] is not None) == (row["evidence"] is not None) == is_product, client
+        # Nothing makes some products agree.
+        assert row["setting"] is None or not row["agrees_with_java"], client
+        assert is_product or row["agrees_with_java"] == (row["setting"] is None), client
+        assert row["stands_for"] in {None, *CLIENTS}, client
         keys = pa.array(["a", "b", "20", "1468509572224", "", None])
         same = pw.partition_for_key(keys, 1000, client).equals(pw.partition_for_key(keys, 1000))
         assert same == row["agrees_with_java"], client
-    assert all(field.nullable == (field.name == "setting") for field in table.schema)
+    nullable = {field.name for field in table.schema if field.nullable}
+    assert nullable == {"setting", "stands_for", "key_bytes", "evidence"}
 
 
 def test_what_has_no_partition_says_why() -> None:
@@ -337,7 +344,7 @@ def test_a_narrow_terminal_keeps_names_whole(
     monkeypatch.setenv("COLUMNS", "80")
     said = which("TT0124", "-n", "15")
     words = said.data.replace(",", " ").split()
-    assert set(pw.clients()["client"].to_pylist()) <= set(words)
+    assert set(client_names()) <= set(words)
     assert max(map(len, said.data.splitlines()[:20])) <= 80
 
 

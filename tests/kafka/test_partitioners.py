@@ -10,6 +10,7 @@ import pytest
 
 import partwright as pw
 from partwright.kafka import CallablePartitioner, ConfluentPartitioner, KafkaPythonPartitioner
+from partwright.keys.client_profiles import client_names
 
 
 class Cluster:
@@ -62,7 +63,7 @@ def test_an_unknown_client_is_refused_at_once(make: Any) -> None:
         make("sarma")
 
 
-@pytest.mark.parametrize("client", pw.clients()["client"].to_pylist())
+@pytest.mark.parametrize("client", client_names())
 @pytest.mark.parametrize("key", [b"TT0124", b"", None])
 def test_all_say_what_partition_for_key_says(client: str, key: bytes | None) -> None:
     wanted = pw.partition_for_key(key, 7, client)

@@ -17,6 +17,7 @@ import pytest
 import partwright as pw
 from partwright.kafka import CallablePartitioner, ConfluentPartitioner, KafkaPythonPartitioner
 from partwright.kafka.topics import create_topic
+from partwright.keys.client_profiles import client_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ KEYS = [
     "🔑".encode(),
     *(b"key %d" % number for number in range(40)),
 ]
-CLIENTS = pw.clients()["client"].to_pylist()
+CLIENTS = client_names()
 each_client = pytest.mark.parametrize("client", CLIENTS)
 
 

@@ -65,7 +65,12 @@ fn needs_text(client: Client) -> bool {
     profile.rule.hash.is_of_text() || matches!(profile.form, KeyForm::Json | KeyForm::JsonWithSchema)
 }
 
-/// Keys that are too short are refused.
+/// A product that fails at some keys, or cannot have made them.
+fn may_have_none(client: Client) -> bool {
+    needs_text(client) || is_of_windows(client) || client.to_string() == "filebeat:7.12"
+}
+
+/// Keys that are too short are none.
 fn is_of_windows(client: Client) -> bool {
     matches!(client.profile().form, KeyForm::Windowed(_))
 }
@@ -80,7 +85,7 @@ proptest! {
     fn a_column_is_what_the_client_says_of_each_key(keys in keys(), n in count(), cut in 0..40_usize) {
         let n = Partitions::new(n)?;
         let start = cut.min(keys.len());
-        for client in Client::all().filter(|client| !is_of_windows(*client)) {
+        for client in Client::all() {
             let said = by_row(client, &keys, n)?;
             for (layout, column) in layouts(&keys) {
                 let placed = partition_for_key(&column, n, client, None)?;
@@ -97,9 +102,8 @@ proptest! {
         for client in Client::all() {
             match client.partition_for_key(Some(&key), count) {
                 Ok(Some(partition)) => prop_assert!((0..n).contains(&i64::from(partition)), "{}", client),
-                // The one product that fails at a key.
-                Ok(None) => prop_assert_eq!(client.to_string(), "filebeat:7.12"),
-                Err(Error::Key { .. }) => prop_assert!(needs_text(client) || is_of_windows(client), "{}", client),
+                Ok(None) => prop_assert!(may_have_none(client), "{}", client),
+                Err(Error::Key { .. }) => prop_assert_eq!(client.profile().rule, Rule::STRING_HASH),
                 Err(other) => prop_assert!(false, "{}: {}", client, other),
             }
         }
@@ -291,17 +295,15 @@ fn a_product_puts_a_key_where_its_own_code_put_it() -> Outcome {
         ("pinot:hashcode", [(708_180_863, 11, 13), (-1_001_137_385, 5, 35), (1_772_812, 4, 12), (2_108_788_080, 0, 30), (644_123_996, 8, 46)]),
         ("canal", [(708_180_863, 11, 13), (-1_001_137_385, 5, 35), (1_772_812, 4, 12), (2_108_788_080, 0, 30), (644_123_996, 8, 46)]),
     ];
+    // A client may see the same bits with or without a sign.
+    let bits = |hash: i128| if hash < 0 { hash + (1 << 32) } else { hash };
     for (name, answers) in recorded {
         let client: Client = name.parse()?;
         for (key, (hash, of_12, of_50)) in KEYS.iter().zip(answers) {
             let steps = client
                 .steps(Some(key.as_bytes()), Partitions::new(12)?)
                 .ok_or_else(|| TestCaseError::fail("a key has steps"))?;
-            assert_eq!(
-                (steps.hash as u64 as u32, steps.partition),
-                (hash as u64 as u32, of_12),
-                "{name} {key}"
-            );
+            assert_eq!((bits(steps.hash), steps.partition), (bits(hash), of_12), "{name} {key}");
             let placed = client.partition_for_key(Some(key.as_bytes()), Partitions::new(50)?)?;
             assert_eq!(placed, Some(of_50), "{name} {key}");
         }
@@ -324,11 +326,7 @@ fn a_key_of_a_window_goes_where_its_inner_key_goes() -> Outcome {
         assert_eq!(client.partition_for_key(Some(&key), n)?, Some(10));
         let column = BinaryArray::from(vec![Some(&key[..]), None]);
         assert_eq!(partition_for_key(&column, n, client, None)?, Int32Array::from(vec![Some(10), None]));
-        let short = client.partition_for_key(Some(&key[..bytes - 1]), n);
-        assert!(
-            matches!(&short, Err(Error::Key { reason }) if reason.contains("of their window")),
-            "{short:?}"
-        );
+        assert_eq!(client.partition_for_key(Some(&key[..bytes - 1]), n)?, None);
     }
     Ok(())
 }

@@ -91,8 +91,8 @@ def which(
 
     Returns:
         The partition by profile, in the order of `clients()`. It is None if the client does not hash the key (a null
-        key, for some an empty one), or if the key is not text and `java:string-hash` needs text. That profile's number
-        is negative where Java's own is: such a producer fails there.
+        key, for some an empty one), or if the key is not text and the client hashes text, or if a product fails at it.
+        The number of `java:string-hash` is negative where Java's own is: such a producer fails there.
 
     Raises:
         KeyTypeError: The key has no bytes under this key type, or is a column.

@@ -50,7 +50,7 @@ pub fn murmur2_by(workers: &dyn Workers, keys: &dyn Array, key_type: Option<KeyT
 ///
 /// # Errors
 /// Those of [`key_column`], [`Error::Malformed`], and of a client that hashes text: [`Error::KeyType`] for a key type
-/// that is not text, [`Error::Value`] for bytes that are not, or if a library's client itself has no partition.
+/// that is not text, and for `java:string-hash` [`Error::Value`] if Java itself has no partition.
 pub fn partition_for_key(
     keys: &dyn Array,
     n: Partitions,
@@ -92,7 +92,7 @@ pub fn partition_for_key_by(
         Keyless::Chosen(_) => placed,
     };
     let placed = if placed.values().iter().any(|partition| *partition < 0) {
-        without_negative(client, &keys, n, placed)?
+        without_negative(client, &keys, n, &placed)?
     } else {
         placed
     };
@@ -150,19 +150,19 @@ fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Resu
     Ok(Int32Array::new(values, Some(NullBuffer::new(valid.finish()))))
 }
 
-/// Replaces a partition that is none by null. It is an error if the client fails at it, or cannot have made the key.
+/// Replaces a partition that is none by null; for a library it is an error.
 fn without_negative(
     client: Client,
     keys: &KeyColumn,
     n: Partitions,
-    placed: Int32Array,
+    placed: &Int32Array,
 ) -> Result<Int32Array> {
     let mut answers = Vec::with_capacity(placed.len());
     for (row, partition) in placed.iter().enumerate() {
         answers.push(match partition {
-            Some(partition) if partition < 0 && !client.gives_none(partition) => {
+            Some(partition) if partition < 0 && !client.gives_none() => {
                 let key = keys.key(row)?.unwrap_or_default();
-                return Err(Error::Value { row, reason: client.refusal(key, n, partition) });
+                return Err(Error::Value { row, reason: Client::refusal(key, n, partition) });
             }
             other => other.filter(|partition| *partition >= 0),
         });

@@ -31,7 +31,7 @@ impl Keyless {
 }
 
 /// One client's rule from key bytes to a partition, and its source.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// `CLIENT` or `CLIENT:PARTITIONER`; a client's bare name is its default.
     pub name: &'static str,
@@ -56,7 +56,7 @@ pub struct Profile {
 }
 
 /// What a product's name stands for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     /// The library's profile that puts the same bytes in the same partition; `None` if no library does.
     pub stands_for: Option<&'static str>,
@@ -167,15 +167,15 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Key`] if the key is not what the client can have made, such as bytes that are no text for a hash of
-    /// text, or if a library's client fails at it, which only `java:string-hash` does. A product that fails has `None`.
+    /// [`Error::Key`] if the client itself has no partition for the key, which happens only with `java:string-hash`. A
+    /// product has `None` where it fails at a key, or cannot have made it.
     #[inline]
     pub fn partition_for_key(self, key: Option<&[u8]>, n: Partitions) -> Result<Option<i32>> {
         let Some(bytes) = self.hashed(key) else { return Ok(self.partition_without_hash(key)) };
         match self.partition(bytes, n) {
             partition @ 0.. => Ok(Some(partition)),
-            partition if self.gives_none(partition) => Ok(None),
-            partition => Err(Error::Key { reason: self.refusal(bytes, n, partition) }),
+            _ if self.gives_none() => Ok(None),
+            partition => Err(Error::Key { reason: Self::refusal(bytes, n, partition) }),
         }
     }
 
@@ -189,9 +189,10 @@ impl Client {
         }
     }
 
-    /// Whether a partition that is none is the client's answer, not a fault of the key.
-    pub(crate) fn gives_none(self, partition: i32) -> bool {
-        partition != i32::MIN && self.0.product.is_some()
+    /// Whether having no partition is the client's answer, not a fault of the key: a product that fails at a key, or
+    /// cannot have made it, places it nowhere.
+    pub(crate) fn gives_none(self) -> bool {
+        self.0.product.is_some()
     }
 
     /// The partition of a key that is not hashed; `None` if the client chooses one.
@@ -215,16 +216,10 @@ impl Client {
     }
 
     /// Why a key has no partition, which `partition` shows instead.
-    pub(crate) fn refusal(self, key: &[u8], n: Partitions, partition: i32) -> String {
+    pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
         let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
-        if let (i32::MIN, KeyForm::Windowed(bytes)) = (partition, self.0.form) {
-            return format!(
-                "client {self} takes keys that end in the {bytes} bytes of their window, and the key {shown:?} has {}",
-                key.len()
-            );
-        }
         if partition == i32::MIN {
-            return format!("client {self} hashes text, and the key {shown:?} is not UTF-8");
+            return format!("a hashCode is one of text, and the key {shown:?} is not UTF-8");
         }
         format!(
             "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \

@@ -11,30 +11,29 @@ const GOLDEN_RATIO: u32 = 0x9e37_79b9;
 /// assert_eq!(phash2(b"order-1001") % (1 << 27), 55_655_227);
 /// ```
 pub fn phash2(key: &[u8]) -> u32 {
-    let (mut a, mut b, mut c) = (GOLDEN_RATIO, GOLDEN_RATIO, GOLDEN_RATIO.wrapping_mul(13));
+    let mut state = [GOLDEN_RATIO, GOLDEN_RATIO, GOLDEN_RATIO.wrapping_mul(13)];
     if key.is_empty() {
-        return c;
+        return state[2];
     }
     let (blocks, tail) = key.as_chunks::<12>();
     for block in blocks {
-        let [x, y, z] = words(block);
-        (a, b, c) = mixed(a.wrapping_add(x), b.wrapping_add(y), c.wrapping_add(z));
+        state = mixed2(added(state, words(block)));
     }
     let mut block = [0; 12];
     block[..tail.len()].copy_from_slice(tail);
-    let [x, y, z] = words(&block);
+    let mut last = words(&block);
     // The last word's lowest byte is the length.
-    c = c.wrapping_add(low_bits(key.len())).wrapping_add(z << 8);
-    mixed(a.wrapping_add(x), b.wrapping_add(y), c).2
+    last[2] = (last[2] << 8).wrapping_add(low_bits(key.len()));
+    mixed2(added(state, last))[2]
 }
 
-fn mixed(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
+fn mixed2([mut a, mut b, mut c]: [u32; 3]) -> [u32; 3] {
     for (first, second, third) in [(13, 8, 13), (12, 16, 5), (3, 10, 15)] {
         a = a.wrapping_sub(b).wrapping_sub(c) ^ (c >> first);
         b = b.wrapping_sub(c).wrapping_sub(a) ^ (a << second);
         c = c.wrapping_sub(a).wrapping_sub(b) ^ (b >> third);
     }
-    (a, b, c)
+    [a, b, c]
 }
 
 /// The `short` that `PartitionResolver` of azure-messaging-eventhubs 5.21.5 makes of lookup3.
@@ -49,22 +48,20 @@ fn mixed(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
 #[expect(clippy::cast_possible_truncation, reason = "the client itself casts it to a short")]
 pub fn event_hubs(key: &[u8]) -> i16 {
     let start = 0xdead_beef_u32.wrapping_add(low_bits(key.len()));
-    let (mut a, mut b, mut c) = (start, start, start);
+    let mut state = [start; 3];
     let mut left = key;
     while left.len() > 12 {
         let (block, after) = left.split_at(12);
-        let [x, y, z] = signed_words(block);
-        (a, b, c) = mixed3(a.wrapping_add(x), b.wrapping_add(y), c.wrapping_add(z));
+        state = mixed3(added(state, signed_words(block)));
         left = after;
     }
     if !left.is_empty() {
-        let [x, y, z] = signed_words(left);
-        (b, c) = finished3(a.wrapping_add(x), b.wrapping_add(y), c.wrapping_add(z));
+        state = finished3(added(state, signed_words(left)));
     }
-    (c ^ b) as i16
+    (state[2] ^ state[1]) as i16
 }
 
-fn mixed3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
+fn mixed3([mut a, mut b, mut c]: [u32; 3]) -> [u32; 3] {
     for (first, second, third) in [(4, 6, 8), (16, 19, 4)] {
         a = a.wrapping_sub(c) ^ c.rotate_left(first);
         c = c.wrapping_add(b);
@@ -73,17 +70,21 @@ fn mixed3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
         c = c.wrapping_sub(b) ^ b.rotate_left(third);
         b = b.wrapping_add(a);
     }
-    (a, b, c)
+    [a, b, c]
 }
 
-fn finished3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32) {
+fn finished3([mut a, mut b, mut c]: [u32; 3]) -> [u32; 3] {
     for (first, second, third) in [(14, 11, 25), (16, 4, 14)] {
         c = (c ^ b).wrapping_sub(b.rotate_left(first));
         a = (a ^ c).wrapping_sub(c.rotate_left(second));
         b = (b ^ a).wrapping_sub(a.rotate_left(third));
     }
     c = (c ^ b).wrapping_sub(b.rotate_left(24));
-    (b, c)
+    [a, b, c]
+}
+
+fn added(state: [u32; 3], words: [u32; 3]) -> [u32; 3] {
+    [0, 1, 2].map(|place| state[place].wrapping_add(words[place]))
 }
 
 fn words(block: &[u8; 12]) -> [u32; 3] {

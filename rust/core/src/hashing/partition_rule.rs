@@ -1,6 +1,7 @@
 //! A rule from key bytes to a partition: a hash, and how its sign is lost on the way to 0..n. Every client has one.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::{
     Partitions, array_hash, crc32, event_hubs, fnv1a, kafka_node, kafkajs_legacy, murmur2, murmur3,
@@ -293,7 +294,8 @@ fn quoted(text: &str) -> String {
             '\n' => json.push_str("\\n"),
             '\u{c}' => json.push_str("\\f"),
             '\r' => json.push_str("\\r"),
-            '\0'..='\u{1f}' => json.push_str(&format!("\\u{:04X}", u32::from(character))),
+            // Writing to text cannot fail.
+            '\0'..='\u{1f}' => drop(write!(json, "\\u{:04X}", u32::from(character))),
             _ => json.push(character),
         }
     }
