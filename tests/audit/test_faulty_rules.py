@@ -148,6 +148,7 @@ def test_a_faulty_rule_with_some_exceptions_is_no_mixture(n: int, noise: float) 
         found = fingerprint(keys, places, n=given)
         assert found.fault is not None
         assert (found.verdict, found.fault.name, found.fault.n) == ("no-rule", "murmur2-unsigned", n)
+        assert found.fault.products == ("platformatic",)
         assert found.fault.explained == (right, 4000)
         assert found.unexplained == pytest.approx(1 - right / 4000)
 

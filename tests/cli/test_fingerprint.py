@@ -140,7 +140,7 @@ def test_words_name_the_faulty_rule_of_one_writer(command: Command) -> None:
         "faulty-rule: one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not "
         "(murmur2 & 0x7fffffff) % n) explains where all 3,"
     )
-    assert "java itself would put " in out
+    assert "It is the rule of platformatic. java itself would put " in joined(out)
     assert "mixture" not in out
     answer = json.loads(words(command, unsigned, "--json"))
     assert (answer["verdict"], answer["family"], answer["shares"], answer["n"]) == ("no-rule", [], {}, 12)

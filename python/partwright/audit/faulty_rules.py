@@ -72,6 +72,7 @@ class Fault:
         rule: The faulty rule.
         right: That profile's own.
         lacks_mask: Whether what it lacks is the mask that drops the sign.
+        products: The products whose own rule it is.
         n: For how many partitions, at last.
         numbers: All numbers of partitions, the smallest first: more than one if the topic got more.
         explained: How many records are where the rule puts them, and for how many it determines the partition.
@@ -83,6 +84,7 @@ class Fault:
     rule: str
     right: str
     lacks_mask: bool
+    products: tuple[str, ...]
     n: int
     numbers: tuple[int, ...]
     explained: tuple[int, int]
@@ -195,6 +197,12 @@ def _fault(pairs: pa.Table, rule: _Rule, numbers: tuple[int, ...]) -> Fault:
         rule=_WAYS[rule.way].rule,
         right=row["sign"],
         lacks_mask=row["sign_name"] == "masked",
+        products=tuple(
+            row["client"]
+            for row in _core.clients()
+            if not (row["is_library"] or row["stands_for"])
+            and (row["hash"], row["sign_name"]) == (rule.hash, rule.way)
+        ),
         n=numbers[-1],
         numbers=numbers,
         explained=(

@@ -73,6 +73,8 @@ def _verdicts(origin: Fingerprint) -> Iterator[Verdict | str]:
 
 def _exceptions(origin: Fingerprint) -> Iterator[str]:
     """What does not follow the rule of the one writer, or would not follow the right one, and since when."""
+    if origin.fault is not None and origin.fault.products:
+        yield f"It is the rule of {enumeration(origin.fault.products)}."
     if origin.fault is not None and not origin.shares:
         yield (
             f"{origin.fault.client} itself would put {counted(origin.fault.elsewhere, 'record')} elsewhere. Correct "
