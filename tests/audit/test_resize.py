@@ -220,6 +220,58 @@ def test_offsets_are_as_large_as_kafka_s(type_: pa.DataType) -> None:
     assert (part.drain_to, part.end) == (10**18 + 1, 8 * 10**18 + 1)
 
 
+@pytest.mark.parametrize(
+    ("client", "to_client", "from_", "to"),
+    [
+        ("filebeat:7.12", "filebeat", 3, None),
+        ("sarama", "java", 12, 18),
+        ("librdkafka", "librdkafka:murmur2_random", 7, None),
+        # Null keys, which only one of them hashes.
+        ("librdkafka:consistent", "java", 12, 12),
+        ("java", "materialize", 12, 5),
+    ],
+)
+def test_another_writer_moves_the_keys_that_it_puts_elsewhere(
+    client: str, to_client: str, from_: int, to: int | None
+) -> None:
+    keys = [f"user-{i % 700}" for i in range(1_000)] + [None, "", None]
+    plan = pw.resize({"key": keys}, "key", from_, to, client, to_client=to_client)
+    before = pw.partition_for_key(keys, from_, client).to_pylist()
+    after = pw.partition_for_key(keys, to or from_, to_client).to_pylist()
+    moves = [
+        (key, old, new)
+        for key, old, new in zip(keys, before, after, strict=True)
+        if None not in {old, new} and old != new
+    ]
+    assert plan.rows == sum(old is not None for old in before)
+    assert plan.rows_moved == len(moves)
+    assert plan.keys_moved == len({key for key, _, _ in moves if key is not None})
+    answer = plan.to_dict()
+    assert (answer["client"], answer["to_client"], answer["to"]) == (client, to_client, to or from_)
+    chosen = next(each for each in answer["nearby"] if each["to"] == plan.to)
+    assert chosen["rows_moved"] == len(moves)
+
+
+def test_a_plan_for_another_writer_leaves_the_partitions_alone(resize: Command) -> None:
+    Path("x.csv").write_text("k\n" + "\n".join(f"user-{row}" for row in range(100)), encoding="utf-8")
+    words = [
+        "x.csv",
+        "--key",
+        "k",
+        "--from",
+        3,
+        "--client",
+        "filebeat:7.12",
+        "--to-client",
+        "filebeat",
+        "--plan",
+    ]
+    code, out, err = resize(*words)
+    assert (code, err) == (0, "")
+    assert "Start the producers as filebeat." in " ".join(out.split())
+    assert "--alter" not in out
+
+
 def test_offsets_of_json_lines_are_as_large_as_kafka_s(resize: Command) -> None:
     Path("x.jsonl").write_text('{"k": "a", "o": 1099511627776}\n{"k": "c", "o": null}\n', encoding="utf-8")
     code, out, err = resize("x.jsonl", "--key", "k", "--from", 1, "--to", 2, "--offset", "o", "--json")

@@ -187,6 +187,9 @@ def test_what_moves_is_what_moves_in_columns(client: str, table: Table) -> None:
         plan = Resize(n, to, client)
         plan.add(given["key"])
         assert pws.resize(table(given), "key", n, to, client).to_dict() == plan.to_dict()
+    plan = Resize(12, 12, client, to_client="sarama")
+    plan.add(given["key"])
+    assert pws.resize(table(given), "key", 12, client=client, to_client="sarama").to_dict() == plan.to_dict()
     plan = Resize(12, 18, client)
     plan.add(*(given[name] for name in ("key", "partition", "offset", "size")))
     found = pws.resize(
