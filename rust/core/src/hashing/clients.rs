@@ -207,6 +207,7 @@ impl Client {
     }
 
     /// The hash of key bytes that are hashed; `None` if the client cannot have made such a key.
+    #[cfg(feature = "arrow")]
     pub(crate) fn hash(self, key: &[u8]) -> Option<u64> {
         self.0.rule.hash.of(&self.0.form.apply(key)?)
     }
