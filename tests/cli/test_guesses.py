@@ -107,8 +107,8 @@ def test_digits_say_where_they_are_as_numbers(command: Command, key: str, line: 
     [
         ("python", "librdkafka, kafka-python or aiokafka"),
         ("spark", "java"),
-        ("kcat", "librdkafka"),
-        ("flink", "java"),
+        ("kafkacat", "librdkafka"),
+        ("pyflink", "java"),
         ("go", "franz-go, sarama, kafka-go:hash or librdkafka"),
         ("node", "kafkajs or librdkafka"),
         ("rust", "librdkafka"),

@@ -124,10 +124,16 @@ def _bars(console: Console, *columns: ProgressColumn, transient: bool = False) -
 
 
 class ConsoleProgress:
-    """Report a run's steps and, during a step, how many tasks of Spark's present stage are done."""
+    """Report a run's steps and, during a step, how many tasks of Spark's present stage are done.
 
-    def __init__(self) -> None:
+    Args:
+        first: A sentence before the first step; bad input is refused without it.
+    """
+
+    def __init__(self, first: str | None = None) -> None:
         from rich.console import Console
+
+        self._first = first
 
         # A separate descriptor, because Spark's start redirects stderr to its log file.
         self._stream = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
@@ -159,6 +165,9 @@ class ConsoleProgress:
     def step(self, name: str) -> Iterator[None]:
         """See `partwright.pipeline.report.Progress`."""
         name = plain(name)
+        if self._first is not None:
+            self.say(self._first)
+            self._first = None
         if not self._console.is_terminal:
             began = time.monotonic()
             yield

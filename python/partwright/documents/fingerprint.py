@@ -73,9 +73,9 @@ def _verdicts(origin: Fingerprint) -> Iterator[Verdict | str]:
 
 def _exceptions(origin: Fingerprint) -> Iterator[str]:
     """What does not follow the rule of the one writer, or would not follow the right one, and since when."""
-    if origin.fault is not None and origin.fault.products:
-        yield f"It is the rule of {enumeration(origin.fault.products)}."
     if origin.fault is not None and not origin.shares:
+        if origin.fault.products:
+            yield f"It is the rule of {enumeration(origin.fault.products)}."
         yield (
             f"{origin.fault.client} itself would put {counted(origin.fault.elsewhere, 'record')} elsewhere. Correct "
             "this writer, and its keys move: those records stay where they are."

@@ -116,7 +116,9 @@ def open_sink(
         raise PartwrightError(
             f"--out {out!r} is there already: give --force to replace it, or name another file"
         )
-    if (named_format(out) or format_of(out, format_name)) != records.format:
+    kind = named_format(out)
+    # The name of text tells no format that is written.
+    if (format_of(out, format_name) if kind in {None, "text"} else kind) != records.format:
         raise PartwrightError(
             f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
             "column, it does not convert"

@@ -325,14 +325,16 @@ class KeyPlacements(Answer):
     def to_dict(self) -> Json:
         """The object of `--json`; `read` only if a topic was named."""
         key = self.key_bytes
+        hashes: Json = {}
+        for each in self.placements:
+            # A product may see the same bits with another sign.
+            if each.hash is not None:
+                hashes.setdefault(each.hash_name, each.hash)
         return {
             "key_hex": None if key is None else key.hex(),
             "n": self.n,
             "partitions": {each.client: each.partition for each in self.placements},
-            # A hash of the same bits without a sign is one of another product.
-            "hashes": {
-                each.hash_name: each.hash for each in reversed(self.placements) if each.hash is not None
-            },
+            "hashes": hashes,
             **({"read": self.read} if self.read else {}),
         }
 

@@ -122,9 +122,7 @@ def command(
     from partwright.pipeline.batch_run import run
 
     settings, why = with_runner(settings)
-    with ConsoleProgress() as progress:
-        if why is not None:
-            progress.say(f"runner: {settings.runner} ({why})")
+    with ConsoleProgress(None if why is None else f"runner: {settings.runner} ({why})") as progress:
         report = run(settings, progress, _kind(settings))
     return output.show(report, settings.source)
 
