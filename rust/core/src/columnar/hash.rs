@@ -91,7 +91,7 @@ pub fn partition_for_key_by(
         Keyless::First => nulls_as(placed, 0),
         Keyless::Chosen(_) => placed,
     };
-    let placed = if placed.values().iter().any(|partition| *partition < 0) {
+    let placed = if client.may_have_none() && placed.values().iter().any(|partition| *partition < 0) {
         without_negative(client, &keys, n, &placed)?
     } else {
         placed

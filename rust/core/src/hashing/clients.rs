@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(feature = "arrow")]
+use super::Sign;
 use super::products::PRODUCTS;
 use super::{KeyForm, KeyType, Partitions, Rule, RuleSteps};
 use crate::names::nearest;
@@ -210,6 +212,12 @@ impl Client {
     #[cfg(feature = "arrow")]
     pub(crate) fn hash(self, key: &[u8]) -> Option<u64> {
         self.0.rule.hash.of(&self.0.form.apply(key)?)
+    }
+
+    /// Whether some hashed key may have no partition.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn may_have_none(self) -> bool {
+        self.needs_text() || self.0.form != KeyForm::AsIs || self.0.rule.sign == Sign::Abs
     }
 
     fn needs_text(self) -> bool {
