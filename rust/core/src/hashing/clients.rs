@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub enum Keyless {
     /// It is hashed, like a key without bytes.
     Hashed,
-    /// It goes to partition 0.
+    /// It goes to partition 0; of the clients here only null keys do.
     First,
     /// The client chooses a partition without the key, in this way.
     Chosen(&'static str),
@@ -316,7 +316,7 @@ const ALIASES: [(&str, &str); 6] = [
 pub(super) const STICKY: Keyless =
     Keyless::Chosen("sticky: one partition until a batch's worth of bytes is written");
 pub(super) const RANDOM: Keyless = Keyless::Chosen("random for each record");
-pub(super) const RANDOM_STICKY: Keyless = Keyless::Chosen("random, kept for sticky.partitioning.linger.ms");
+const RANDOM_STICKY: Keyless = Keyless::Chosen("random, kept for sticky.partitioning.linger.ms");
 pub(super) const RANDOM_AVAILABLE: Keyless =
     Keyless::Chosen("random for each record, among the partitions with a leader");
 pub(super) const ROUND_ROBIN: Keyless = Keyless::Chosen("round robin");
@@ -373,7 +373,7 @@ const KAFKA_GO: Profile = Profile {
     product: None,
 };
 
-pub(super) const FRANZ_GO: Profile = Profile {
+const FRANZ_GO: Profile = Profile {
     name: "franz-go",
     rule: Rule::MURMUR2,
     form: KeyForm::AsIs,

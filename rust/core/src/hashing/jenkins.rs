@@ -1,5 +1,7 @@
 //! Bob Jenkins' hashes: lookup2 in Erlang's `phash2`, and lookup3 in Azure's Event Hubs.
 
+use super::blocks::{filled, low_bits};
+
 const GOLDEN_RATIO: u32 = 0x9e37_79b9;
 
 /// `erlang:phash2/2` of a binary, before the remainder by the range: all 32 bits (OTP 17 to 27). `phash2/1` keeps the
@@ -19,9 +21,7 @@ pub fn phash2(key: &[u8]) -> u32 {
     for block in blocks {
         state = mixed2(added(state, words(block)));
     }
-    let mut block = [0; 12];
-    block[..tail.len()].copy_from_slice(tail);
-    let mut last = words(&block);
+    let mut last = words(&filled(tail));
     // The last word's lowest byte is the length.
     last[2] = (last[2] << 8).wrapping_add(low_bits(key.len()));
     mixed2(added(state, last))[2]
@@ -104,9 +104,4 @@ fn signed_words(bytes: &[u8]) -> [u32; 3] {
         };
     }
     words
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the hashes are defined on the low 32 bits")]
-fn low_bits(len: usize) -> u32 {
-    len as u32
 }

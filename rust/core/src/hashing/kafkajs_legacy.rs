@@ -1,5 +1,6 @@
 //! The murmur2 of kafkajs before 2.0, computed in JavaScript's doubles, which gives other hashes than Kafka's.
 
+use super::blocks::filled;
 use super::murmur2::{MULTIPLIER, SEED};
 
 /// The hash of kafkajs' `LegacyPartitioner` (`legacy/murmur2.js` in 2.2.4, the default before 2.0.0).
@@ -21,8 +22,7 @@ pub fn kafkajs_legacy(key: &[u8]) -> i32 {
         hash = to_int32(times(hash)) ^ mixed(*block);
     }
     if !tail.is_empty() {
-        let mut block = [0; 4];
-        block[..tail.len()].copy_from_slice(tail);
+        let block = filled(tail);
         hash = to_int32(times(hash)) ^ mixed(block);
         hash = to_int32(times(hash ^ i32::from_le_bytes(block)));
     }

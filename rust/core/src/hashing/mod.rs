@@ -1,5 +1,6 @@
 //! From key bytes to a partition: the hash, its sign and the modulo, as each client does it.
 
+mod blocks;
 mod clients;
 mod crc32;
 mod fnv1a;

@@ -1,5 +1,7 @@
 //! Murmur3, as it is published for 32 bits, and the early form for 64 bits that Java's products took over.
 
+use super::blocks::{filled, low_bits};
+
 /// `MurmurHash3_x86_32` of Austin Appleby.
 ///
 /// ```
@@ -89,16 +91,4 @@ fn finalised(mut hash: u64) -> u64 {
 fn signed_word(bytes: &[u8]) -> u64 {
     let shifted = |(place, byte): (usize, &u8)| i64::from(byte.cast_signed()).cast_unsigned() << (8 * place);
     bytes.iter().enumerate().map(shifted).fold(0, |word, byte| word ^ byte)
-}
-
-/// A broken block, filled up with zeros.
-fn filled(tail: &[u8]) -> [u8; 4] {
-    let mut block = [0; 4];
-    block[..tail.len()].copy_from_slice(tail);
-    block
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the hash is defined on the low 32 bits")]
-fn low_bits(len: usize) -> u32 {
-    len as u32
 }

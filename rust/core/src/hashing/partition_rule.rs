@@ -140,16 +140,6 @@ fn first_characters(key: &[u8]) -> &[u8] {
 }
 
 impl Sign {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Masked,
-        Self::MaskedBelowMax,
-        Self::Unsigned,
-        Self::AbsOfRemainder,
-        Self::Abs,
-        Self::AbsOrZero,
-    ];
-
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

@@ -25,17 +25,20 @@ const fn product(
 /// A product with a rule of its own.
 const fn own(
     name: &'static str,
-    package: [&'static str; 3],
+    [library, version, source]: [&'static str; 3],
     hash: Hash,
     sign: Sign,
     (key_bytes, evidence): (&'static str, Evidence),
 ) -> Profile {
     Profile {
+        name,
         rule: Rule { hash, sign },
         null_key: WITHOUT,
-        setting: None,
+        library,
+        version,
+        source,
         product: Some(Product { stands_for: None, key_bytes, evidence }),
-        ..product(name, package, JAVA, (key_bytes, evidence))
+        ..JAVA
     }
 }
 
@@ -61,18 +64,26 @@ const fn of_java(name: &'static str, package: &'static str, key_bytes: &'static 
     product(name, [package, "not run", "Java's producer"], JAVA, (key_bytes, Documented))
 }
 
+/// A hash of Debezium's transform `PartitionRouting`.
+const fn routing(name: &'static str, hash: Hash) -> Profile {
+    let key = ("the text of partition.payload.fields, one field", Run);
+    Profile {
+        null_key: Keyless::Chosen("Java's choice over the record's key"),
+        setting: Some("without the transform PartitionRouting, the producer hashes the record's key"),
+        ..own(name, [DEBEZIUM, "3.6.1", "PartitionRouting"], hash, Sign::MaskedBelowMax, key)
+    }
+}
+
 /// The products, first those with a rule of their own.
 pub(super) const PRODUCTS: &[Profile] = &[
     Profile {
-        rule: Rule::FNV1A_REFERENCE,
-        null_key: RANDOM_AVAILABLE,
         setting: None,
-        product: Some(Product {
-            stands_for: Some("sarama:reference"),
-            key_bytes: "the text of the output's `key`",
-            evidence: Run,
-        }),
-        ..product("filebeat", [BEATS, "7.13", "libbeat/outputs/kafka/partition.go"], SARAMA, (KEY, Run))
+        ..product(
+            "filebeat",
+            [BEATS, "7.13", "libbeat/outputs/kafka/partition.go"],
+            SARAMA.other("sarama:reference", Rule::FNV1A_REFERENCE, ""),
+            ("the text of the output's `key`", Run),
+        )
     },
     Profile {
         null_key: RANDOM_AVAILABLE,
@@ -116,28 +127,8 @@ pub(super) const PRODUCTS: &[Profile] = &[
             ("the text of partitionKeyExpression, which is not the record's key", Run),
         )
     },
-    Profile {
-        null_key: Keyless::Chosen("Java's choice over the record's key"),
-        setting: Some("without the transform PartitionRouting, the producer hashes the record's key"),
-        ..own(
-            "debezium:routing",
-            [DEBEZIUM, "3.6.1", "PartitionRouting"],
-            Hash::StringHash,
-            Sign::MaskedBelowMax,
-            ("the text of partition.payload.fields, one field", Run),
-        )
-    },
-    Profile {
-        null_key: Keyless::Chosen("Java's choice over the record's key"),
-        setting: Some("without the transform PartitionRouting, the producer hashes the record's key"),
-        ..own(
-            "debezium:routing-murmur",
-            [DEBEZIUM, "3.6.1", "PartitionRouting"],
-            Hash::Murmur3Early(9001),
-            Sign::MaskedBelowMax,
-            ("the text of partition.payload.fields, one field", Run),
-        )
-    },
+    routing("debezium:routing", Hash::StringHash),
+    routing("debezium:routing-murmur", Hash::Murmur3Early(9001)),
     own(
         "maxwell",
         [MAXWELL, "1.45.0", "MaxwellKafkaPartitioner"],
@@ -328,10 +319,11 @@ pub(super) const PRODUCTS: &[Profile] = &[
     of_librdkafka("confluent-kafka", "confluent-kafka", "partitioner=murmur2_random"),
     Profile {
         empty_key: Keyless::Hashed,
+        setting: None,
         ..product(
             "confluent-kafka-javascript",
             ["@confluentinc/kafka-javascript", "not run", "the API of KafkaJS"],
-            Profile { name: "librdkafka:murmur2_random", rule: Rule::MURMUR2, setting: None, ..LIBRDKAFKA },
+            LIBRDKAFKA.other("librdkafka:murmur2_random", Rule::MURMUR2, ""),
             (KEY, Read),
         )
     },
