@@ -26,7 +26,7 @@ def orders(tmp_path: Path) -> str:
 
 
 def choice(source: str, **settings: Any) -> tuple[str | None, str | None]:
-    made, why = with_runner(RunSettings(source=source, key=settings.pop("key", "id"), **settings))
+    made, why, _ = with_runner(RunSettings(source=source, key=settings.pop("key", "id"), **settings))
     return made.runner, why
 
 

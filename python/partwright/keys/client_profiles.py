@@ -207,7 +207,7 @@ def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str |
     if steps is None:
         unlike = "the key is shorter than its window" if row["form"] == "windowed" else "the key is not text"
         why = row["null_key"] if key is None else row["empty_key"] if key == b"" else unlike
-        partition = 0 if why == _FIRST else None
+        partition = _core.partition_for_bytes(key, n, row["client"]) if not row["is_library"] else None
     elif partition is not None and partition < 0 and not row["is_library"]:
         partition, why = None, "none: it fails at this key"
     return KeyPlacement(
@@ -257,8 +257,6 @@ def key_types() -> list[str]:
     return list(_core.key_types())
 
 
-# What the core's table says of a key that goes to partition 0.
-_FIRST = "partition 0"
 _DIGITS = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 
 

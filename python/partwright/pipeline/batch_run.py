@@ -22,7 +22,7 @@ from partwright.pipeline.report import PartitionShare, PlannedStep, Report, time
 from partwright.pipeline.resume import cannot_go_on, find_earlier
 from partwright.pipeline.runner import ProofResult, R, T
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.source import find_source
+from partwright.pipeline.source import Source, find_source
 from partwright.pipeline.targets import arrived, number_of_partitions
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
@@ -35,13 +35,16 @@ if TYPE_CHECKING:
     from partwright.pipeline.targets import Target, Wrote
 
 
-def run(settings: RunSettings, progress: Progress, kind: RunnerKind[T, R]) -> Report:
+def run(
+    settings: RunSettings, progress: Progress, kind: RunnerKind[T, R], source: Source | None = None
+) -> Report:
     """Do one run.
 
     Args:
         settings: What to do.
         progress: Is told of each step.
         kind: What does the work.
+        source: The source, if `kind` has inspected it.
 
     Returns:
         The report; its `ok` is False if a record is not where it belongs.
@@ -51,7 +54,7 @@ def run(settings: RunSettings, progress: Progress, kind: RunnerKind[T, R]) -> Re
             is not written if the write stopped.
     """
     with contextlib.ExitStack() as stack:
-        context, runner, notes, begun = _begin(settings, progress, kind, stack)
+        context, runner, notes, begun = _begin(settings, progress, kind, source, stack)
         with runner.explained(lambda: _before(context)):
             read, reading = timed(progress, "read and place", lambda: _read(context, runner, stack))
             prepared, preparing = _prepare(context, read.sums, read.facts)
@@ -91,7 +94,11 @@ def run(settings: RunSettings, progress: Progress, kind: RunnerKind[T, R]) -> Re
 
 
 def _begin(
-    settings: RunSettings, progress: Progress, kind: RunnerKind[T, R], stack: contextlib.ExitStack
+    settings: RunSettings,
+    progress: Progress,
+    kind: RunnerKind[T, R],
+    source: Source | None,
+    stack: contextlib.ExitStack,
 ) -> tuple[Context[T], Runner[T, R], tuple[str, ...], tuple[RunStep, ...]]:
     """Find the source and the target, decide whether and how the run goes on, and start the runner.
 
@@ -99,7 +106,7 @@ def _begin(
 
     The order matters: what can be refused before anything slow starts is refused then.
     """
-    source = kind.inspect(find_source(settings), settings)
+    source = source or kind.inspect(find_source(settings), settings)
     to = settings.target
     starting: tuple[RunStep, ...] = ()
     if to is None:

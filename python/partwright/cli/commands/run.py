@@ -121,9 +121,9 @@ def command(
     from partwright.cli.input.runner_choice import with_runner
     from partwright.pipeline.batch_run import run
 
-    settings, why = with_runner(settings)
+    settings, why, inspected = with_runner(settings)
     with ConsoleProgress(None if why is None else f"runner: {settings.runner} ({why})") as progress:
-        report = run(settings, progress, _kind(settings))
+        report = run(settings, progress, _kind(settings), inspected)
     return output.show(report, settings.source)
 
 

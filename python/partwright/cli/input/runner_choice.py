@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
-from partwright.files.file_sets import files_of
-from partwright.pipeline.local_records import inspect_source
+from partwright.pipeline.local_records import file_facts, inspect_source
 from partwright.pipeline.source import OnlySparkError, find_source
 from partwright.rendering.text import bytes_
 
@@ -16,16 +15,23 @@ if TYPE_CHECKING:
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
 
-# On two cores Spark has caught up at about 1,800,000 records, on more cores earlier (benches/spark/main_job.py).
+# Estimates of what this process has done before Spark has started.
 MOST_RECORDS = 1_000_000
 MOST_BYTES = 128 << 20
 
 
 class RunnerChoice(NamedTuple):
-    """The settings with a runner, and why it is that one; None if the options name it."""
+    """Which runner does a run.
+
+    Attributes:
+        settings: The settings with the runner.
+        why: Why it is that one; None if the options name it.
+        source: The source as this process reads it; None if it was not inspected.
+    """
 
     settings: RunSettings
     why: str | None
+    source: Source | None = None
 
 
 def with_runner(settings: RunSettings) -> RunnerChoice:
@@ -44,12 +50,11 @@ def with_runner(settings: RunSettings) -> RunnerChoice:
         why = f"{source.name} has {size}; --runner local does without Spark"
         return RunnerChoice(replace(settings, runner="spark"), why)
     try:
-        inspect_source(source, settings)
+        source = inspect_source(source, settings)
     except OnlySparkError as error:
         return RunnerChoice(replace(settings, runner="spark"), f"this process does not take it: {error}")
-    return RunnerChoice(
-        replace(settings, runner="local"), f"{source.name} has {size}; --runner spark uses Spark"
-    )
+    why = f"{source.name} has {size}; --runner spark uses Spark"
+    return RunnerChoice(replace(settings, runner="local"), why, source)
 
 
 def _size(source: Source) -> tuple[str, bool]:
@@ -57,9 +62,7 @@ def _size(source: Source) -> tuple[str, bool]:
     if source.windows is not None:
         offsets = sum(end - begin for begin, end in source.windows.values())
         return counted(offsets, "record"), offsets <= MOST_RECORDS
-    path = Path(str(source.path))
-    if not path.exists():
+    if not Path(str(source.path)).exists():
         return "a size that only Spark finds out", False
-    files = files_of(str(path), lambda _: True) if path.is_dir() else [str(path)]
-    size = sum(Path(each).stat().st_size for each in files)
+    size = sum(size for size, _ in file_facts(source).values())
     return bytes_(size), size <= MOST_BYTES
